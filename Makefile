@@ -1,0 +1,154 @@
+# mod_cpuaffinity: everything is built into build/, on top of apxs.
+#   make            the module and the command line tool
+#   make run        a private httpd with the module, showing its map
+#   make test       all tests (see also asan, valgrind, fuzz, coverage)
+
+BUILD   ?= build
+CC      ?= cc
+APXS    ?= $(shell command -v apxs || command -v apxs2 || echo /usr/bin/apxs)
+CLANG_FORMAT ?= clang-format
+CLANG_TIDY   ?= clang-tidy
+PROVE   ?= prove
+OPT     ?= -O2 -g
+
+# What tests and "make run" need beside a compiler, as Debian packages.
+DEPS := apache2-bin apache2-dev libhwloc-dev libjansson-dev pkg-config gcc make perl curl \
+	clang clang-format clang-tidy valgrind libclang-rt-14-dev
+DEPS_BENCH := wrk nghttp2-client apache2-utils nginx-light lighttpd haproxy
+
+# Targets that need the packages install them first, then start over, so
+# that apxs and pkg-config are asked once they are there.
+HAVE_DEPS := $(wildcard $(APXS) /usr/bin/apxs)
+ifneq ($(HAVE_DEPS),)
+SBINDIR  := $(shell $(APXS) -q SBINDIR)
+PROGNAME := $(shell $(APXS) -q PROGNAME)
+LIBEXEC  := $(shell $(APXS) -q LIBEXECDIR)
+HTTPD    ?= $(SBINDIR)/$(PROGNAME)
+APR_INC  := $(shell apr-1-config --includes --cppflags)
+APU_INC  := $(shell apu-1-config --includes)
+APR_LIB  := $(shell apr-1-config --link-ld --libs)
+HTTPD_INC := -isystem $(shell $(APXS) -q INCLUDEDIR)
+LIB_CFLAGS := $(shell pkg-config --cflags hwloc jansson 2>/dev/null)
+LIBS     := $(shell pkg-config --libs hwloc jansson 2>/dev/null)
+endif
+
+WARN   := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wpointer-arith -Wvla -Wformat=2 -Wno-unused-parameter -Werror
+CPPFLAGS_ALL = -D_GNU_SOURCE -I. -Isrc $(HTTPD_INC) $(APR_INC) $(APU_INC) \
+	$(LIB_CFLAGS) $(CPPFLAGS)
+CFLAGS_ALL = -std=gnu11 $(OPT) -fPIC -fvisibility=hidden -pthread \
+	-fstack-protector-strong $(WARN) $(CFLAGS) $(SAN)
+
+# Pure code: no httpd header; the tool, unit tests and fuzzers link it alone.
+PURE := cpuset topology cgroup policy plan planview
+PURE_FIXED := request cache answer
+PURE_SRC := $(wildcard $(PURE:%=src/affinity/%.c) \
+	$(PURE_FIXED:%=src/fixed/%.c))
+SRC := mod_cpuaffinity.c $(wildcard src/*.c src/affinity/*.c src/fixed/*.c \
+	src/report/*.c)
+OBJ := $(SRC:%.c=$(BUILD)/obj/%.o)
+PURE_OBJ := $(PURE_SRC:%.c=$(BUILD)/obj/%.o)
+CLI_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard src/cli/*.c))
+UNIT := $(patsubst t/unit/%.c,$(BUILD)/unit/%.t,$(wildcard t/unit/*.c))
+FUZZ := $(patsubst t/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard t/fuzz/*.c))
+REPLAY := $(patsubst t/fuzz/%.c,$(BUILD)/replay/%,$(wildcard t/fuzz/*.c))
+ALL_C := $(SRC) $(wildcard src/cli/*.c t/unit/*.c t/fuzz/*.c bench/*.c)
+ALL_H := $(wildcard src/*.h src/*/*.h t/unit/*.h)
+
+.PHONY: all deps run test check lint format asan valgrind fuzz coverage \
+	install clean unit replay bench bench-affinity
+all: $(BUILD)/mod_cpuaffinity.so $(BUILD)/cpuaffinity
+
+$(BUILD)/mod_cpuaffinity.so: $(OBJ)
+	$(CC) -shared $(CFLAGS_ALL) $(LDFLAGS) -Wl,-z,now -o $@ $(OBJ) $(LIBS)
+
+$(BUILD)/cpuaffinity: $(CLI_OBJ) $(PURE_OBJ)
+	$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS) $(APR_LIB)
+
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+# A unit test may name further objects it needs in a first-lines comment
+# "links: src/affinity/pin.c"; the pure ones are always there.
+$(BUILD)/unit/%.t: t/unit/%.c $(PURE_OBJ) t/unit/tap.h
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -o $@ $< \
+	    $$(sed -n 's/^.*links: *//p' $<) $(PURE_OBJ) $(LIBS) $(APR_LIB) -ldl
+
+$(BUILD)/replay/%: t/fuzz/%.c t/fuzz/replay.h $(PURE_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -DREPLAY -o $@ $< $(PURE_OBJ) \
+	    $(LIBS) $(APR_LIB)
+
+$(BUILD)/fuzz/%: t/fuzz/%.c $(PURE_SRC)
+	@mkdir -p $(@D)
+	clang $(CPPFLAGS_ALL) -std=gnu11 -g -O1 \
+	    -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+	    -o $@ $< $(PURE_SRC) $(LIBS) $(APR_LIB)
+
+unit: $(UNIT)
+replay: $(REPLAY)
+
+deps:
+	@./t/deps $(DEPS)
+
+run: deps
+	@$(MAKE) --no-print-directory all
+	@HTTPD=$(HTTPD) ./t/run
+
+test: deps
+	@$(MAKE) --no-print-directory check
+
+TESTS ?= $(wildcard t/*.t)
+check: all unit replay
+	BUILD=$(BUILD) $(PROVE) -It/lib $(PROVE_FLAGS) $(TESTS) $(UNIT)
+
+lint: deps
+	@$(MAKE) --no-print-directory lint-now
+.PHONY: lint-now
+lint-now:
+	$(CLANG_FORMAT) --dry-run -Werror $(ALL_C) $(ALL_H)
+	@./t/lint-size $(ALL_C) $(ALL_H)
+	$(CLANG_TIDY) --quiet $(filter-out t/fuzz/%,$(ALL_C)) -- \
+	    $(CPPFLAGS_ALL) -std=gnu11 2>/dev/null
+
+format:
+	$(CLANG_FORMAT) -i $(ALL_C) $(ALL_H)
+
+asan: deps
+	PRELOAD=$$($(CC) -print-file-name=libasan.so) SANITIZER=address \
+	    $(MAKE) --no-print-directory check BUILD=build/asan \
+	    SAN="-fsanitize=address,undefined -fno-omit-frame-pointer"
+
+valgrind: deps
+	@$(MAKE) --no-print-directory all unit
+	@set -e; for t in $(UNIT); do echo "$$t"; \
+	    valgrind -q --error-exitcode=9 --leak-check=no $$t >/dev/null; done
+	@./t/helgrind $(BUILD)/unit
+
+FUZZ_SECONDS ?= 60
+fuzz: deps
+	@$(MAKE) --no-print-directory $(FUZZ)
+	@set -e; for f in $(notdir $(FUZZ)); do mkdir -p build/corpus/$$f; \
+	    $(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=5 \
+	    -print_final_stats=1 build/corpus/$$f t/fuzz/corpus/$$f; done
+
+coverage: deps
+	$(MAKE) --no-print-directory check BUILD=build/cov OPT="-O0 -g" \
+	    SAN="--coverage"
+	@lcov -q -c -d build/cov -o build/cov/lcov.info && \
+	    lcov --list build/cov/lcov.info
+
+install: all
+	install -d $(DESTDIR)$(LIBEXEC) $(DESTDIR)/usr/bin
+	install -m 644 $(BUILD)/mod_cpuaffinity.so $(DESTDIR)$(LIBEXEC)/
+	install -m 755 $(BUILD)/cpuaffinity $(DESTDIR)/usr/bin/cpuaffinity
+	if [ -d $(DESTDIR)/etc/apache2/mods-available ]; then \
+	    install -m 644 conf/cpuaffinity.load conf/cpuaffinity.conf \
+	    $(DESTDIR)/etc/apache2/mods-available/; fi
+
+clean:
+	rm -rf build
+
+-include $(OBJ:.o=.d) $(CLI_OBJ:.o=.d)

@@ -1,0 +1,371 @@
+package Test::Httpd;
+
+# One private httpd for one test: its own ServerRoot under /tmp, its own
+# ports on 127.0.0.1, stopped by pid. finish() (or the destructor) stops it
+# and asserts that its error log is clean and that no core was left.
+#
+#   my $h = Test::Httpd->new(conf => "CPUAffinity cpu\n", mpm => 'event');
+#   $h->start;                       # dies with the log when it cannot
+#   is $h->get('/')->{status}, 200;
+#   is_deeply [map $_->{cpus}, $h->threads('worker')], [...];
+#   $h->graceful; $h->finish;
+#
+# Environment: BUILD (where the module is), HTTPD, PRELOAD and SANITIZER
+# (set by "make asan"), KEEP=1 (leave the ServerRoot behind).
+
+use strict;
+use warnings;
+use Cwd qw(getcwd abs_path);
+use File::Path qw(make_path remove_tree);
+use File::Temp qw(tempdir);
+use IO::Socket::INET;
+use JSON::PP ();
+use POSIX qw(:sys_wait_h);
+use Test::More ();
+use Time::HiRes qw(sleep time);
+
+my $apxs = -x '/usr/bin/apxs' ? '/usr/bin/apxs' : 'apxs';
+my %used_port;
+
+sub httpd_binary {
+    return $ENV{HTTPD} if $ENV{HTTPD};
+    my ($dir, $name) = (`$apxs -q SBINDIR`, `$apxs -q PROGNAME`);
+    chomp($dir, $name);
+    return "$dir/$name";
+}
+
+sub libexec { my $d = `$apxs -q LIBEXECDIR`; chomp $d; return $d }
+
+sub build_dir { return abs_path($ENV{BUILD} || 'build') }
+
+sub slow { return ($ENV{SANITIZER} || $ENV{SLOW}) ? 4 : 1 }
+
+# A TCP port on 127.0.0.1 that was free a moment ago.
+sub free_port {
+    for (1 .. 50) {
+        my $s = IO::Socket::INET->new(
+            LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 1)
+            or next;
+        my $port = $s->sockport;
+        close $s;
+        # below the ephemeral range there is no race with clients
+        my $low = 10000 + ($port * 7919 + $$ * 31) % 20000;
+        my $t = IO::Socket::INET->new(LocalAddr => '127.0.0.1',
+            LocalPort => $low, Listen => 1) or next;
+        close $t;
+        next if $used_port{$low}++;
+        return $low;
+    }
+    die "no free port";
+}
+
+my @base_modules = qw(authn_core authz_core authz_host mime dir alias env
+    setenvif log_config status);
+
+# Options: conf (text), mpm (event), modules [extra names], module (1: load
+# ours), listen ("127.0.0.1:PORT" lines or default), prefix [command in front,
+# e.g. taskset -c 1], mpm_conf (text), allow_log (regexp of lines at alert or
+# crit that this test expects), args [httpd arguments].
+sub new {
+    my ($class, %o) = @_;
+    my $self = bless {
+        conf => '', mpm => 'event', modules => [], module => 1,
+        prefix => [], args => [], mpm_conf => undef, %o
+    }, $class;
+    $self->{root} = tempdir('cpuaff-XXXXXX', DIR => '/tmp');
+    chmod 0755, $self->{root};
+    make_path("$self->{root}/$_") for qw(logs htdocs cgi-bin run);
+    $self->{port} = free_port();
+    $self->{owner} = $$;
+    $self->write_file('htdocs/index.html', "<p>hello</p>\n");
+    $self->write_file('htdocs/1k.txt', 'x' x 1023 . "\n");
+    $self->write_conf($self->{conf});
+    return $self;
+}
+
+sub root { $_[0]{root} }
+sub port { $_[0]{port} }
+
+sub write_file {
+    my ($self, $name, $text, $mode) = @_;
+    my $path = "$self->{root}/$name";
+    open my $fh, '>', $path or die "$path: $!";
+    binmode $fh;
+    print {$fh} $text;
+    close $fh or die "$path: $!";
+    chmod $mode, $path if $mode;
+    return $path;
+}
+
+# (Re)writes httpd.conf around the test's own text; @ROOT@ and @PORT@ in it
+# are replaced. @return its path
+sub write_conf {
+    my ($self, $text) = @_;
+    my $root = $self->{root};
+    my $libexec = libexec();
+    my $mpm_conf = $self->{mpm_conf} // (
+        $self->{mpm} eq 'prefork'
+        ? "StartServers 2\nMinSpareServers 2\nMaxSpareServers 4\n"
+        : "StartServers 2\nServerLimit 8\nThreadsPerChild 4\n"
+        . "MinSpareThreads 1\nMaxSpareThreads 64\nMaxRequestWorkers 32\n");
+    my %seen;
+    my $load = join '', map {
+        $seen{$_}++ || !-e "$libexec/mod_$_.so" ? ''
+            : "LoadModule ${_}_module $libexec/mod_$_.so\n"
+    } "mpm_$self->{mpm}", @base_modules, @{ $self->{modules} };
+    my $ours = $self->{module}
+        ? "LoadModule cpuaffinity_module " . build_dir()
+        . "/mod_cpuaffinity.so\n" : '';
+    my $listen = $self->{listen} // "Listen 127.0.0.1:$self->{port}\n";
+    my $user = $> == 0 ? "User www-data\nGroup www-data\n" : '';
+    my $conf = <<"END";
+ServerRoot "$root"
+DefaultRuntimeDir run
+ServerName localhost
+PidFile run/httpd.pid
+ErrorLog logs/error_log
+LogLevel info
+$load$ours$listen$user$mpm_conf
+TypesConfig /etc/mime.types
+DocumentRoot "$root/htdocs"
+DirectoryIndex index.html
+<Directory "$root/htdocs">
+    Require all granted
+</Directory>
+$text
+END
+    $conf =~ s/^TypesConfig.*\n//m unless -e '/etc/mime.types';
+    $conf =~ s/\@ROOT\@/$root/g;
+    $conf =~ s/\@PORT\@/$self->{port}/g;
+    return $self->write_file('httpd.conf', $conf);
+}
+
+sub _env {
+    my ($self) = @_;
+    my %e;
+    if (my $pre = $ENV{PRELOAD}) {
+        $e{LD_PRELOAD} = $pre;
+        $e{ASAN_OPTIONS} = 'detect_leaks=0:abort_on_error=0:exitcode=99:'
+            . "log_path=$self->{root}/logs/asan";
+        $e{UBSAN_OPTIONS} =
+            "print_stacktrace=1:log_path=$self->{root}/logs/ubsan";
+    }
+    return %e, %{ $self->{env} || {} };
+}
+
+sub _argv {
+    my ($self, @more) = @_;
+    return (@{ $self->{prefix} }, httpd_binary(), '-d', $self->{root},
+        '-f', "$self->{root}/httpd.conf", @{ $self->{args} }, @more);
+}
+
+# Runs httpd with the arguments (-t, -t -D DUMP_CPUAFFINITY, …).
+# @return (exit code, output of both streams)
+sub run {
+    my ($self, @args) = @_;
+    my %e = $self->_env;
+    my $out = "$self->{root}/run/output";
+    my $pid = fork // die "fork: $!";
+    if (!$pid) {
+        open STDIN, '<', '/dev/null';
+        open STDOUT, '>', $out;
+        open STDERR, '>&', \*STDOUT;
+        @ENV{ keys %e } = values %e;
+        exec 'timeout', 60, $self->_argv(@args) or POSIX::_exit(127);
+    }
+    waitpid $pid, 0;
+    my $code = $? >> 8;
+    return ($code, _slurp($out));
+}
+
+sub _slurp {
+    my ($path) = @_;
+    open my $fh, '<', $path or return '';
+    local $/;
+    my $text = <$fh>;
+    return $text // '';
+}
+
+# Starts httpd in the foreground as our child and waits until it answers (or
+# until its pid file is there, with wait => 'pid'). Dies with the log.
+sub start {
+    my ($self, %o) = @_;
+    my %e = $self->_env;
+    unlink "$self->{root}/run/httpd.pid";
+    my $pid = fork // die "fork: $!";
+    if (!$pid) {
+        setpgrp 0, 0;
+        open STDIN, '<', '/dev/null';
+        open STDOUT, '>>', "$self->{root}/logs/stdout";
+        open STDERR, '>&', \*STDOUT;
+        @ENV{ keys %e } = values %e;
+        exec $self->_argv('-DFOREGROUND', @{ $o{args} || [] })
+            or POSIX::_exit(127);
+    }
+    $self->{pid} = $pid;
+    my $end = time + 15 * slow();
+    while (time < $end) {
+        if (waitpid($pid, WNOHANG) == $pid) {
+            delete $self->{pid};
+            die "httpd ended at start (status $?):\n" . $self->log
+                . _slurp("$self->{root}/logs/stdout");
+        }
+        if ($o{wait} && $o{wait} eq 'pid') {
+            return $self if -s "$self->{root}/run/httpd.pid";
+        }
+        else {
+            my $s = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
+                PeerPort => $self->{port}, Timeout => 1);
+            return $self if $s && -s "$self->{root}/run/httpd.pid";
+        }
+        sleep 0.05;
+    }
+    die "httpd does not answer:\n" . $self->log;
+}
+
+sub parent { $_[0]{pid} }
+
+# Process ids of the children that are of the parent and alive, ascending.
+sub children {
+    my ($self) = @_;
+    my @pids;
+    for my $stat (glob '/proc/[0-9]*/stat') {
+        my $text = _slurp($stat);
+        my ($pid, $state, $ppid) = $text =~ /^(\d+) \(.*\) (\S) (\d+)/s
+            or next;
+        push @pids, $pid if $ppid == $self->{pid} && $state ne 'Z';
+    }
+    return sort { $a <=> $b } @pids;
+}
+
+# Threads of all children, or of those pids given in pids => [...]: hashes of
+# pid, tid, name, role (listener worker static main other), index, cpus
+# (Cpus_allowed_list). With a role given only those.
+sub threads {
+    my ($self, $role, %o) = @_;
+    my @rows;
+    for my $pid (@{ $o{pids} || [ $self->children ] }) {
+        for my $dir (glob "/proc/$pid/task/[0-9]*") {
+            my ($tid) = $dir =~ /(\d+)$/;
+            my $name = _slurp("$dir/comm");
+            my ($cpus) = _slurp("$dir/status")
+                =~ /^Cpus_allowed_list:\s*(\S+)/m or next;
+            chomp $name;
+            my ($r, $i) = $name =~ m{^httpd/listen} ? ('listener', 0)
+                : $name =~ m{^httpd/w(\d+)} ? ('worker', $1 + 0)
+                : $name =~ m{^httpd/static} ? ('static', 0)
+                : $tid == $pid ? ('main', 0) : ('other', 0);
+            next if $role && $r ne $role;
+            push @rows, { pid => $pid, tid => $tid, name => $name,
+                role => $r, index => $i, cpus => $cpus };
+        }
+    }
+    return @rows;
+}
+
+# Waits until the condition is true, at most the seconds given (times 4 under
+# a sanitizer). @return its value, or false
+sub wait_for {
+    my ($self, $condition, $seconds) = @_;
+    my $end = time + ($seconds || 10) * slow();
+    while (1) {
+        my $v = $condition->();
+        return $v if $v;
+        return $v if time > $end;
+        sleep 0.05;
+    }
+}
+
+# One request by curl with a time limit. Options: args [curl arguments],
+# port, https. @return {status, body, head}
+sub get {
+    my ($self, $path, %o) = @_;
+    my $port = $o{port} || $self->{port};
+    my $scheme = $o{https} ? 'https' : 'http';
+    my $host = $o{host} || '127.0.0.1';
+    my $head = "$self->{root}/run/head.$$";
+    my $body = "$self->{root}/run/body.$$";
+    unlink $head, $body;
+    system 'timeout', 20, 'curl', '-sS', '-k', '-m', 15, '-D', $head, '-o',
+        $body, '-g', '--path-as-is', @{ $o{args} || [] },
+        "$scheme://$host:$port$path";
+    my $h = _slurp($head);
+    my @status = $h =~ m{^HTTP/\S+ (\d+)}mg;
+    return { status => $status[-1] // 0, head => $h, body => _slurp($body),
+        curl => $? >> 8 };
+}
+
+sub json {
+    my ($self, $path) = @_;
+    my $r = $self->get($path);
+    return JSON::PP::decode_json($r->{body});
+}
+
+sub log { _slurp("$_[0]{root}/logs/error_log") }
+
+# How often a pattern occurs in the error log.
+sub log_count {
+    my ($self, $re) = @_;
+    my $n = () = $self->log =~ /$re/g;
+    return $n;
+}
+
+sub signal { my ($self, $sig) = @_; kill $sig, $self->{pid} }
+
+# Graceful restart; waits until the parent says that it resumed.
+sub graceful {
+    my ($self, $sig) = @_;
+    my $before = $self->log_count(qr/resuming normal operations/);
+    $self->signal($sig || 'USR1');
+    return $self->wait_for(
+        sub { $self->log_count(qr/resuming normal operations/) > $before },
+        20);
+}
+
+# Stops httpd (TERM, or the signal given) and waits; KILL after 20 seconds.
+# @return true when it ended by itself
+sub stop {
+    my ($self, $sig) = @_;
+    my $pid = $self->{pid} or return 1;
+    my @children = $self->children;
+    kill $sig || 'TERM', $pid;
+    my $ok = $self->wait_for(sub { waitpid($pid, WNOHANG) == $pid }, 20);
+    if (!$ok) {
+        kill 'KILL', @children, $pid;
+        waitpid $pid, 0;
+    }
+    delete $self->{pid};
+    return $ok;
+}
+
+# Stops and asserts a clean log: one test.
+sub finish {
+    my ($self) = @_;
+    return if $self->{finished}++;
+    my $stopped = $self->stop;
+    my @bad = $stopped ? () : ("httpd did not stop at TERM");
+    my $allow = $self->{allow_log};
+    for my $line (split /\n/, $self->log) {
+        next unless $line =~ /:(?:emerg|alert|crit)\]|Sanitizer|runtime error:
+            |AH0005[12]|exit\ signal|core\ dumped|stack\ smashing/x;
+        push @bad, $line unless $allow && $line =~ $allow;
+    }
+    push @bad, split /\n/, _slurp($_)
+        for glob "$self->{root}/logs/asan* $self->{root}/logs/ubsan*";
+    push @bad, "core file $_" for glob "$self->{root}/core*";
+    Test::More::ok(!@bad, 'error log is clean, httpd stopped')
+        or Test::More::diag(join "\n", @bad[0 .. ($#bad > 20 ? 20 : $#bad)]);
+    remove_tree($self->{root}) unless $ENV{KEEP} || @bad;
+    Test::More::diag("left: $self->{root}") if @bad;
+}
+
+sub DESTROY {
+    my ($self) = @_;
+    local ($?, $@, $!);
+    return unless $self->{owner} && $self->{owner} == $$;
+    return if $self->{finished};
+    $self->stop;
+    remove_tree($self->{root}) unless $ENV{KEEP};
+}
+
+1;
