@@ -21,8 +21,7 @@ typedef struct cpuset_scope {
     int (*object)(void *ctx, const char *kind, unsigned index, cpuset *set,
                   const char **error);
     /* Adds to @a set the CPUs near network device @a name; 0 or -1. */
-    int (*netdev)(void *ctx, const char *name, cpuset *set,
-                  const char **error);
+    int (*netdev)(void *ctx, const char *name, cpuset *set, const char **error);
     void *ctx;
 } cpuset_scope;
 

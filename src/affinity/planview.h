@@ -19,7 +19,6 @@ const char *planview_text(apr_pool_t *p, const topology *t, const plan *pl);
 const char *planview_seat(apr_pool_t *p, const plan *pl, int seat);
 
 /* The plan with the documented keys; the caller owns the reference. */
-struct json_t *planview_json(apr_pool_t *p, const topology *t,
-                             const plan *pl);
+struct json_t *planview_json(apr_pool_t *p, const topology *t, const plan *pl);
 
 #endif

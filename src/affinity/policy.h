@@ -26,18 +26,18 @@ typedef enum policy_role {
 /* Every member has an unset value; policy_defaults() fills those in. */
 typedef struct policy {
     policy_process process;
-    int unit;                 /* topology_unit; -1 */
-    apr_array_header_t *map;  /* of const char * CPUSET words, or NULL */
+    int unit;                /* topology_unit; -1 */
+    apr_array_header_t *map; /* of const char * CPUSET words, or NULL */
     policy_role listener;
-    int listener_unit;        /* -1 */
-    int listener_exclusive;   /* -1 unset, 0, 1 */
+    int listener_unit;      /* -1 */
+    int listener_exclusive; /* -1 unset, 0, 1 */
     apr_array_header_t *listener_sets;
     policy_role workers;
     int worker_unit;
     apr_array_header_t *worker_sets;
-    const char *cpus;         /* CPUAffinityCPUs, or NULL: all */
-    int smt_first;            /* -1 unset, 0 all, 1 first */
-    int strict;               /* -1 unset, 0, 1 */
+    const char *cpus; /* CPUAffinityCPUs, or NULL: all */
+    int smt_first;    /* -1 unset, 0 all, 1 first */
+    int strict;       /* -1 unset, 0, 1 */
 } policy;
 
 /* A policy with everything unset, from @a p. */

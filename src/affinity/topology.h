@@ -43,10 +43,10 @@ typedef struct topology {
     topology_cpu *cpus; /* ascending by cpu */
     cpuset *machine;    /* every CPU in the rows */
     cpuset *online;
-    cpuset *inherited;  /* the mask we were started with, ∩ machine */
-    cpuset *allowed;    /* the rows that are used */
-    cpuset *isolated;   /* the kernel's isolated CPUs; may be empty */
-    int quota;          /* ceil of the cgroup's CPU quota; -1: none */
+    cpuset *inherited; /* the mask we were started with, ∩ machine */
+    cpuset *allowed;   /* the rows that are used */
+    cpuset *isolated;  /* the kernel's isolated CPUs; may be empty */
+    int quota;         /* ceil of the cgroup's CPU quota; -1: none */
     apr_array_header_t *warnings; /* of const char * */
     struct hwloc_topology *hw;    /* freed with the pool; may be NULL */
 } topology;
