@@ -1,0 +1,143 @@
+#include "affinity/seat.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+typedef struct mapping {
+    void *memory;
+    size_t size;
+    int fd;
+} mapping;
+
+static apr_status_t unmap(void *data)
+{
+    mapping *m = data;
+
+    munmap(m->memory, m->size);
+    if (m->fd >= 0) {
+        close(m->fd);
+    }
+    return APR_SUCCESS;
+}
+
+/* Shared memory of a size; a kernel without memfd gets an anonymous map. */
+static int map_shared(mapping *m)
+{
+    int flags = MAP_SHARED;
+
+    m->fd = memfd_create(SEAT_MEMFD, MFD_CLOEXEC);
+    if (m->fd < 0) {
+        flags |= MAP_ANONYMOUS;
+    }
+    else if (ftruncate(m->fd, (off_t)m->size)) {
+        int saved = errno;
+
+        close(m->fd);
+        errno = saved;
+        return -1;
+    }
+    m->memory = mmap(NULL, m->size, PROT_READ | PROT_WRITE, flags, m->fd, 0);
+    if (m->memory == MAP_FAILED) {
+        int saved = errno;
+
+        if (m->fd >= 0) {
+            close(m->fd);
+        }
+        errno = saved;
+        return -1;
+    }
+    return 0;
+}
+
+seat_table *seat_table_make(apr_pool_t *p, int seats)
+{
+    mapping *m = apr_palloc(p, sizeof(*m));
+    seat_table *t;
+
+    m->size = sizeof(seat_table) + (size_t)seats * sizeof(seat_row);
+    if (map_shared(m)) {
+        return NULL;
+    }
+    apr_pool_cleanup_register(p, m, unmap, apr_pool_cleanup_null);
+    t = m->memory;
+    t->magic = SEAT_MAGIC;
+    t->row_size = sizeof(seat_row);
+    t->seats = seats;
+    return t;
+}
+
+static int alive(pid_t pid)
+{
+    return kill(pid, 0) == 0 || errno != ESRCH;
+}
+
+/* Makes the row ours if nobody living has it. */
+static int take(seat_row *row, pid_t me)
+{
+    int32_t held = __atomic_load_n(&row->pid, __ATOMIC_ACQUIRE);
+
+    if (held && alive(held)) {
+        return 0;
+    }
+    if (!__atomic_compare_exchange_n(&row->pid, &held, me, 0, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED)) {
+        return 0;
+    }
+    if (held) {
+        row->previous = held;
+    }
+    /* Gauges of the process before us; the counters go on. */
+    SEAT_SET(row, connections, 0);
+    SEAT_SET(row, idle_workers, 0);
+    SEAT_SET(row, saturated, 0);
+    SEAT_SET(row, beat, 0);
+    SEAT_SET(row, state, SEAT_STARTING);
+    return 1;
+}
+
+int seat_claim(seat_table *t)
+{
+    pid_t me = getpid();
+    int i;
+
+    for (i = 0; i < t->seats; i++) {
+        if (__atomic_load_n(&t->rows[i].pid, __ATOMIC_ACQUIRE) == me) {
+            return i;
+        }
+    }
+    for (i = 0; i < t->seats; i++) {
+        if (take(&t->rows[i], me)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+int seat_release(seat_table *t, pid_t pid)
+{
+    int i;
+
+    for (i = 0; i < t->seats; i++) {
+        int32_t held = (int32_t)pid;
+
+        if (__atomic_load_n(&t->rows[i].pid, __ATOMIC_RELAXED) == held) {
+            t->rows[i].previous = held;
+            if (__atomic_compare_exchange_n(&t->rows[i].pid, &held, 0, 0,
+                                            __ATOMIC_ACQ_REL,
+                                            __ATOMIC_RELAXED)) {
+                return i;
+            }
+        }
+    }
+    return -1;
+}
+
+pid_t seat_holder(const seat_table *t, int seat)
+{
+    pid_t pid = __atomic_load_n(&t->rows[seat].pid, __ATOMIC_ACQUIRE);
+
+    return pid && alive(pid) ? pid : 0;
+}
