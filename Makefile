@@ -40,7 +40,7 @@ CFLAGS_ALL = -std=gnu11 $(OPT) -fPIC -fvisibility=hidden -pthread \
 	-fstack-protector-strong $(WARN) $(CFLAGS) $(SAN)
 
 # Pure code: no httpd header; the tool, unit tests and fuzzers link it alone.
-PURE := cpuset topology cgroup policy plan planview
+PURE := cpuset topology cgroup policy plan planview tasks pin
 PURE_FIXED := request cache answer
 PURE_SRC := $(wildcard $(PURE:%=src/affinity/%.c) \
 	$(PURE_FIXED:%=src/fixed/%.c))

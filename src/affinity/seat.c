@@ -55,17 +55,19 @@ static int map_shared(mapping *m)
 seat_table *seat_table_make(apr_pool_t *p, int seats)
 {
     mapping *m = apr_palloc(p, sizeof(*m));
-    seat_table *t;
+    seat_table *t = apr_palloc(p, sizeof(*t));
 
-    m->size = sizeof(seat_table) + (size_t)seats * sizeof(seat_row);
+    m->size = sizeof(seat_shared) + (size_t)seats * sizeof(seat_row);
     if (map_shared(m)) {
         return NULL;
     }
     apr_pool_cleanup_register(p, m, unmap, apr_pool_cleanup_null);
-    t = m->memory;
-    t->magic = SEAT_MAGIC;
-    t->row_size = sizeof(seat_row);
     t->seats = seats;
+    t->shared = m->memory;
+    t->rows = t->shared->rows;
+    t->shared->magic = SEAT_MAGIC;
+    t->shared->row_size = sizeof(seat_row);
+    t->shared->seats = seats;
     return t;
 }
 

@@ -49,13 +49,22 @@ typedef enum seat_state {
     SEAT_STOPPING
 } seat_state;
 
-typedef struct seat_table {
+/* What the memory starts with; children can write all of it. */
+typedef struct seat_shared {
     uint32_t magic;    /* SEAT_MAGIC */
     uint32_t row_size; /* sizeof(seat_row) of the writer */
-    int32_t seats;     /* rows */
-    int32_t steering;  /* steer state as last decided, see fixed/steer.h */
+    int32_t seats;     /* rows; for readers that did not make the table */
+    int32_t steering;  /* as last decided, see fixed/steer.h */
     char steering_why[176];
     seat_row rows[];
+} seat_shared;
+
+/* A process's own view: the number of rows is not in shared memory, so that
+ * no child can lead the parent past the end. */
+typedef struct seat_table {
+    int seats;
+    seat_row *rows;
+    seat_shared *shared;
 } seat_table;
 
 /*
