@@ -1,0 +1,107 @@
+/*
+ * answer: from one captured 200 of httpd, the bytes that httpd would send
+ * for another request of the same key: 200, 304, 206, HEAD, with its own
+ * Date and Connection fields. Where that is not provable the result is
+ * "decline" and httpd answers. Pure, no allocation, any thread; no httpd
+ * header is needed.
+ */
+#ifndef CPUAFFINITY_ANSWER_H
+#define CPUAFFINITY_ANSWER_H
+
+#include "fixed/request.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The longest captured head that is learned. */
+#define ANSWER_HEAD 4096
+/* What a reply's head may have more than the captured one. */
+#define ANSWER_EXTRA 192
+/* Length of "Sun, 06 Nov 1994 08:49:37 GMT". */
+#define ANSWER_DATE 29
+
+/* Of answer_learn: ranges and conditional requests of this answer are
+ * httpd's (MaxRanges is set, or ETag or Last-Modified are not the computed
+ * ones: R7). */
+#define ANSWER_PLAIN 1u
+
+/* The captured head, taken apart. Plain data but for @a head. */
+typedef struct answer {
+    const char *head;   /* the captured head without its Connection and
+                           * Keep-Alive lines; not owned */
+    uint16_t head_len;  /* with the empty line */
+    uint16_t slot;      /* where httpd puts the connection lines */
+    uint16_t length_at; /* the digits of Content-Length */
+    uint16_t length_len;
+    uint16_t length_line; /* the line of Content-Length, its end included */
+    uint16_t length_line_len;
+    uint16_t etag; /* value; length 0 when absent */
+    uint16_t etag_len;
+    uint8_t slot_known; /* 0: replies that need those lines are declined */
+    uint8_t plain;      /* ANSWER_PLAIN */
+    uint8_t no_304;     /* a content field stands before the slot */
+    int64_t size;       /* of the file */
+    int64_t modified;   /* Last-Modified, seconds since 1970, or -1 */
+} answer;
+
+/* The second in which requests are answered. The caller keeps it current. */
+typedef struct answer_clock {
+    int64_t seconds;        /* since 1970: httpd's r->request_time */
+    char date[ANSWER_DATE]; /* of that second, not terminated */
+} answer_clock;
+
+/* What ap_set_keepalive looks at beside the request. */
+typedef struct answer_connection {
+    int keepalives;  /* c->keepalives before this request */
+    int keep_alive;  /* KeepAlive: 1 on, 0 off */
+    int max;         /* MaxKeepAliveRequests; 0: no limit */
+    int64_t timeout; /* KeepAliveTimeout in microseconds */
+    int stopping;    /* the MPM is stopping */
+} answer_connection;
+
+/* What to send. */
+typedef struct answer_reply {
+    int status;       /* 200, 206, 304 */
+    int keepalive;    /* 1: the connection stays open afterwards */
+    int keepalives;   /* c->keepalives afterwards */
+    size_t head_len;  /* bytes written to the caller's buffer */
+    int64_t body_off; /* what of the file follows the head; */
+    int64_t body_len; /* 0 for HEAD and 304 (this is %B) */
+} answer_reply;
+
+/*
+ * Takes a captured head apart.
+ * @param head the bytes of a 200 from "HTTP/1.1" to the empty line, as httpd
+ *        sent them, for a file of @a size bytes
+ * @param copy receives what is kept of it, at least @a len bytes; a->head
+ *        points there
+ * @param flags 0 or ANSWER_PLAIN
+ * @param error on failure why it must not be repeated (static text)
+ * @return 0 or -1
+ */
+int answer_learn(answer *a, const char *head, size_t len, int64_t size,
+                 unsigned flags, char *copy, const char **error);
+
+/* Repeats @a from with its bytes copied to @a copy (from->head_len). */
+void answer_copy(answer *a, const answer *from, char *copy);
+
+/* 1 when two captured answers agree, Date and connection lines aside. */
+int answer_same(const answer *a, const answer *b);
+
+/*
+ * Derives the reply.
+ * @param req a request that is mine, recognised in @a head
+ * @param buf receives the reply's head
+ * @param size of @a buf; a->head_len + ANSWER_EXTRA always suffices
+ * @return 1 with @a reply and @a buf filled, or 0: decline, let httpd
+ *         answer (also when @a buf is too small)
+ */
+int answer_make(const answer *a, const request *req, const char *head,
+                const answer_clock *clock, const answer_connection *conn,
+                char *buf, size_t size, answer_reply *reply);
+
+/* Makes @a clock show @a seconds since 1970. Not on the hot path: once per
+ * second. */
+void answer_clock_set(answer_clock *clock, int64_t seconds);
+
+#endif

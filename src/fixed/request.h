@@ -1,0 +1,118 @@
+/*
+ * request: recognises the small grammar of requests that the static loop may
+ * answer. Not a parser: it says mine, not mine or incomplete, and "not mine"
+ * is httpd's, whatever it is. Stateless, allocation-free, one pass; no byte
+ * past the length given is read. Any thread. No httpd header is needed.
+ */
+#ifndef CPUAFFINITY_REQUEST_H
+#define CPUAFFINITY_REQUEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A head longer than this, final empty line included, is not mine. */
+#define REQUEST_HEAD 8000
+/* More header fields than this are not mine. */
+#define REQUEST_FIELDS 100
+/* A key made by request_key() is never longer. */
+#define REQUEST_KEY 1024
+
+/* Bytes of the head: offset from its first byte, and length. */
+typedef struct request_slice {
+    uint16_t off;
+    uint16_t len;
+} request_slice;
+
+/*
+ * The header fields the loop itself reads; further ids, below REQUEST_IDS,
+ * belong to fields that are only known to be inert (requestfield.c has the
+ * table with a reason for each).
+ */
+enum request_id {
+    REQUEST_HOST,
+    REQUEST_CONNECTION,
+    REQUEST_RANGE,
+    REQUEST_IF_RANGE,
+    REQUEST_IF_NONE_MATCH,
+    REQUEST_IF_MODIFIED_SINCE,
+    REQUEST_ACCEPT_ENCODING,
+    REQUEST_USER_AGENT,
+    REQUEST_REFERER,
+    REQUEST_COOKIE,
+    REQUEST_FIRST_INERT
+};
+#define REQUEST_IDS 64
+
+typedef enum request_verdict {
+    REQUEST_MINE,
+    REQUEST_NOT_MINE,  /* httpd's; more bytes never change that */
+    REQUEST_INCOMPLETE /* all bytes so far may become mine */
+} request_verdict;
+
+/* httpd's limits (LimitRequestLine, LimitRequestFields,
+ * LimitRequestFieldSize, the smallest of the vhosts behind the address); what
+ * exceeds one is not mine. 0 is no limit, as in httpd. */
+typedef struct request_limits {
+    unsigned line;
+    unsigned fields;
+    unsigned fieldsize;
+} request_limits;
+
+/* A request that is mine. Slices count from the head's first byte. */
+typedef struct request {
+    uint16_t consumed;    /* length of the head, its empty line included */
+    uint8_t head_only;    /* HEAD */
+    uint8_t minor;        /* HTTP/1.minor: 0 or 1 */
+    uint8_t close;        /* Connection has the token "close" */
+    uint8_t keep_alive;   /* Connection has the token "keep-alive" */
+    uint8_t fields;       /* number of header fields */
+    uint64_t present;     /* bit id: header[id] is valid; Host is present
+                            * only with at least one character */
+    request_slice line;   /* request line without its line end */
+    request_slice target; /* path with query, raw */
+    request_slice path;   /* path without the query, raw */
+    request_slice header[REQUEST_IDS]; /* trimmed values, at most one each */
+} request;
+
+/*
+ * Looks at the @a len bytes at @a head, the first of which starts a request.
+ * @param limits may be NULL: no limits
+ * @param req filled only when the verdict is REQUEST_MINE
+ * Every proper prefix of the head of a request that is mine is incomplete;
+ * whatever follows the head does not change the verdict.
+ */
+request_verdict request_recognise(const char *head, size_t len,
+                                  const request_limits *limits, request *req);
+
+/* 1 when the field is there (an empty value counts). */
+static inline int request_has(const request *req, unsigned id)
+{
+    return (int)(req->present >> id & 1);
+}
+
+/*
+ * The id of the field @a name (any case), or -1: a field that never occurs
+ * in a request that is mine. For configuration time: Vary, SetEnvIf, log
+ * formats.
+ */
+int request_field(const char *name, size_t len);
+
+/* The usual spelling of field @a id, or NULL when no field has that id. */
+const char *request_field_name(unsigned id);
+
+/*
+ * The cache key of R0 (LEARNING.md): whatever may change httpd's answer and
+ * is not looked at request by request. The method, Connection, conditionals
+ * and ranges are not in it: answer derives those.
+ * @param head the bytes that @a req was recognised in
+ * @param local opaque bytes of the local address and port, at most 255
+ * @param first 1 for the first request of a connection
+ * @param vary bits of the fields whose values belong to the key (the loop
+ *        keeps one mask: Accept-Encoding and whatever a learned Vary named)
+ * @return the key's length, or 0 when it would exceed REQUEST_KEY
+ */
+size_t request_key(const request *req, const char *head, const void *local,
+                   size_t local_len, int first, uint64_t vary,
+                   unsigned char key[REQUEST_KEY]);
+
+#endif
