@@ -1,0 +1,80 @@
+/*
+ * conn: the connections of a loop: fixed-size records from a slab. A record
+ * that is freed is not used again before conn_reap(), so that events still
+ * in hand for it cannot reach another connection. Loop thread only; no httpd
+ * header is needed.
+ */
+#ifndef CPUAFFINITY_CONN_H
+#define CPUAFFINITY_CONN_H
+
+#include "fixed/parcel.h"
+#include "fixed/wheel.h"
+
+struct loop;
+
+/* What epoll's data points to: first member of everything that is watched. */
+typedef struct watch {
+    void (*ready)(struct loop *l, struct watch *w, uint32_t events);
+} watch;
+
+typedef enum conn_state {
+    CONN_FREE,
+    CONN_IDLE,    /* waits for a request; no buffer */
+    CONN_READING, /* part of a request is there */
+    CONN_SENDING, /* an answer is on its way */
+    CONN_CLOSING, /* sent all, waits for the client's end */
+    CONN_PARKED   /* is httpd's, but the door is full */
+} conn_state;
+
+/* One connection; under 300 bytes with all that it needs while idle. */
+typedef struct conn {
+    watch watch;
+    wheel_timer timer;
+    struct conn *next; /* in the slab's lists */
+    struct conn *prev;
+    int fd;
+    uint8_t state;   /* conn_state */
+    uint8_t moved;   /* as in the parcel */
+    uint16_t group;  /* of the loop's groups; which Listen it came from */
+    uint32_t events; /* what epoll waits for; 0: it is not in epoll */
+    uint32_t keepalives;
+    parcel_addr remote;
+    parcel_addr local;
+    char *in; /* read and not answered, from malloc; NULL: none */
+    uint32_t in_len;
+    uint32_t in_size;
+    void *answer; /* of whoever answers: what is being sent */
+    void *note;   /* as in the parcel */
+    void (*drop_note)(void *);
+} conn;
+
+typedef struct conn_slab {
+    conn open; /* ring of open connections, oldest first */
+    conn *free;
+    conn *freed; /* since the last reap */
+    unsigned count;
+    struct conn_block *blocks;
+} conn_slab;
+
+void conn_slab_init(conn_slab *s);
+
+/* Frees the memory; connections must have been freed. */
+void conn_slab_free(conn_slab *s);
+
+/* An open record, all zero but fd = -1; NULL without memory. */
+conn *conn_alloc(conn_slab *s);
+
+/* Frees the record, buffer and note; fd is the caller's, timer not set. */
+void conn_free(conn_slab *s, conn *c);
+
+/* Makes what was freed usable again: at the end of each turn. */
+void conn_reap(conn_slab *s);
+
+/* Moves descriptor, addresses, bytes and note out into @a p; the record is
+ * to be freed then. */
+void conn_pack(conn *c, parcel *p);
+
+/* Moves a parcel's into the record. */
+void conn_unpack(conn *c, parcel *p);
+
+#endif

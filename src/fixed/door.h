@@ -1,0 +1,90 @@
+/*
+ * door: hands a connection to httpd's own threads. Every ap_listen_rec of
+ * the child has an eventfd in place of its socket; the MPM's listener thread
+ * waits on them and our accept function gives it the next parcel. From then
+ * on it is an ordinary connection of mpm_event.
+ *
+ * Bytes that were read come back below every filter, in front of the
+ * socket's own, and c->keepalives goes on. All of it is found by data on the
+ * accepted apr_socket_t, so that a backend connection or a failed one can
+ * never get another's.
+ */
+#ifndef CPUAFFINITY_DOOR_H
+#define CPUAFFINITY_DOOR_H
+
+#include "httpd.h"
+#include "ap_listen.h"
+
+#include "fixed/parcel.h"
+
+typedef struct door door;
+
+/*
+ * Puts doors in place of the sockets of ap_listeners; our own records must
+ * have been taken out of it. In child_init, before the MPM builds its
+ * pollset. Lives as long as the process.
+ * @param bound how many parcels may wait
+ * @param drained called on the listener's thread whenever a parcel was
+ *        taken while door_want() is set, which is cleared by it; must not
+ *        block
+ * @return APR_SUCCESS or why not (then ap_listeners is untouched)
+ */
+apr_status_t door_open(server_rec *s, unsigned bound, void (*drained)(void *),
+                       void *ctx, door **result);
+
+/* Has the MPM built its pollset? If so, our accept function is in place from
+ * the first such call on. On the loop's thread, until it says 1. */
+int door_ready(door *d);
+
+/*
+ * Hands parcels over: push any number, then ring once. Loop thread only.
+ * @return 0; or -1: full or closed, @a p is still the caller's
+ */
+int door_push(door *d, parcel *p);
+void door_ring(door *d);
+
+/* Takes back the one that waits longest, if it may be given to another
+ * process. Loop thread only. @return 1 with @a p, or 0 */
+int door_take_back(door *d, parcel *p);
+
+/* How many wait; for how long the first one has waited (ms). Any thread. */
+unsigned door_length(const door *d);
+int64_t door_age(door *d, int64_t now);
+
+/* Asks for one call of "drained" at the next parcel that is taken. */
+void door_want(door *d);
+
+/* No parcel is pushed any more; what waits can be taken back by door_take
+ * until 0. Any thread; twice is harmless. */
+void door_close(door *d);
+int door_take(door *d, parcel *p);
+
+/*
+ * The note that came with a connection, for learning (R0), or NULL. It stays
+ * the door's: freed with the connection. Any worker serving @a c.
+ */
+void *door_note(const conn_rec *c);
+
+/*
+ * May this idle keep-alive connection leave httpd? Only if it is a plain
+ * HTTP/1.x client connection of ours between two requests and no filter
+ * holds data of it, and nobody says that the client is another than the
+ * socket's peer. On the worker that serves @a c.
+ */
+int door_may_leave(conn_rec *c);
+
+/*
+ * Makes a parcel of it with a duplicate of its descriptor. The caller sets
+ * c->aborted when the parcel has found its place: then the MPM closes its
+ * copy without shutting the connection down.
+ * @return 0, or -1 with errno
+ */
+int door_leave(conn_rec *c, parcel *p);
+
+/* Hooks: remembers the connection's parcel, restores c->keepalives; gives
+ * the bytes back. See mod_cpuaffinity.c for their order. */
+int door_pre_connection(conn_rec *c, void *csd);
+apr_status_t door_network_bucket(conn_rec *c, apr_bucket_brigade *bb,
+                                 apr_socket_t *socket);
+
+#endif

@@ -1,0 +1,145 @@
+/*
+ * loop: one thread per seat that owns the seat's listening sockets: accepts,
+ * and gives each connection to httpd's threads through the door or, when one
+ * is plugged in, to a server that answers by itself (loop_server). It never
+ * blocks; each turn does a bounded amount of work for everyone.
+ */
+#ifndef CPUAFFINITY_LOOP_H
+#define CPUAFFINITY_LOOP_H
+
+#include "httpd.h"
+#include "apr_thread_proc.h"
+
+#include "affinity/cpuset.h"
+#include "affinity/seat.h"
+#include "fixed/balance.h"
+#include "fixed/conn.h"
+#include "fixed/door.h"
+#include "fixed/mailroom.h"
+#include "fixed/sockets.h"
+
+typedef struct loop loop;
+
+/*
+ * Who answers requests on the loop's thread: the static answers plug in
+ * here. All functions run there and must not block. Whatever they do with a
+ * connection, they end with loop_wait(), loop_hand_over() or loop_close().
+ */
+typedef struct loop_server {
+    /* May connections of this group be read here at all? 0: every one of
+     * them goes through the door at once. Asked once per group. */
+    int (*reads)(loop *l, const sockets_group *g);
+    /* Bytes came, or may be sent again (events of epoll). */
+    void (*ready)(loop *l, conn *c, uint32_t events);
+    /* Its timer has run out. */
+    void (*expired)(loop *l, conn *c);
+    /* The loop stops: finish or give up (graceful 0). Called for each open
+     * connection once. Idle ones are moved or closed by the loop itself. */
+    void (*stopping)(loop *l, conn *c, int graceful);
+    /* Before the record is freed: releases c->answer. */
+    void (*closing)(loop *l, conn *c);
+    /* In the thread: before the first turn; at the end of each turn; when
+     * the thread ends. Any may be NULL. */
+    void (*begin)(loop *l);
+    void (*turn)(loop *l, int64_t now);
+    void (*end)(loop *l);
+} loop_server;
+
+/* A listening socket in the loop's epoll. */
+typedef struct loop_listen {
+    watch watch;
+    int fd;
+    uint16_t group; /* index in sockets->groups */
+    uint16_t slot;  /* index in that group's fds: the seat it is of */
+    uint8_t owned;  /* is in our epoll: ours or adopted */
+    uint8_t armed;  /* epoll waits for connections on it */
+    uint8_t dead;   /* the parent has shut it down */
+    uint8_t reads;  /* loop_server.reads said so */
+} loop_listen;
+
+/* A mailbox in the loop's epoll. */
+typedef struct loop_mail {
+    watch watch;
+    int owned;
+} loop_mail;
+
+struct loop {
+    server_rec *server;
+    const sockets_set *sockets;
+    seat_table *seats;
+    seat_row *row; /* our seat's; NULL while there is no seat */
+    int seat;      /* -1: none is free yet */
+    door *door;
+    const mailroom *mail;
+    const loop_server *answers; /* NULL: everything goes through the door */
+    void *answers_ctx;          /* of the server */
+    balance *balance;           /* NULL: FixedBalance off */
+    /* Pins the calling thread as the thread of a seat; or NULL. */
+    void (*place)(int seat);
+
+    apr_thread_t *thread;
+    int epoll;
+    int wake_fd; /* eventfd: somebody wants the loop to look */
+    watch wake;
+    int stop; /* atomic loop_stop_mode */
+
+    int64_t now;      /* CLOCK_MONOTONIC ms, read once per turn */
+    int64_t look_at;  /* when to look at the table of seats again */
+    int64_t rearm_at; /* when listening goes on after EMFILE; 0: it does */
+    int64_t whined;   /* when EMFILE was last logged */
+    int hungry;       /* 1: hand-over-only sockets wait for the door */
+    int budget;       /* connections that the workers can still take */
+    int gap[2];       /* of each parity: see adopt.c */
+    int nlistens;
+    loop_listen *listens;
+    loop_mail *mails;
+    wheel timers;
+    conn_slab conns;
+    const int *missing; /* seats seen without process at the last look */
+};
+
+typedef enum loop_stop_mode {
+    LOOP_RUN,
+    LOOP_STOP_GRACEFUL,
+    LOOP_STOP_NOW
+} loop_stop_mode;
+
+/*
+ * Makes a loop with everything set but the thread; door, sockets, seats,
+ * mail, balance, answers and place are filled in by the caller before
+ * loop_start().
+ * @return it, from @a p, or NULL after logging
+ */
+loop *loop_make(apr_pool_t *p, server_rec *s);
+
+/* Starts the thread. @return APR_SUCCESS or why not (logged) */
+apr_status_t loop_start(loop *l, apr_pool_t *p);
+
+/* Tells the loop to stop; graceful first and not graceful later is fine.
+ * Any thread, any number of times, also in a signal handler. */
+void loop_stop(loop *l, int graceful);
+
+/* Waits for the thread's end; loop_stop() was called. */
+void loop_join(loop *l);
+
+/* Wakes the loop up. Any thread; async-signal safe. */
+void loop_wake(loop *l);
+
+/* For servers and for the files of the loop itself, on its thread: */
+
+/* Waits for events (EPOLLIN, EPOLLOUT) on the connection until @a deadline
+ * (CLOCK_MONOTONIC ms; 0: for ever). */
+void loop_wait(loop *l, conn *c, uint32_t events, int64_t deadline);
+
+/* The connection is httpd's from now on, with the bytes in c->in. When the
+ * door is full it waits (CONN_PARKED). The record is gone for the caller. */
+void loop_hand_over(loop *l, conn *c);
+
+/* Closes it. The record is gone for the caller. */
+void loop_close(loop *l, conn *c);
+
+/* Takes a connection that came from httpd's threads, from another process or
+ * from a listening socket: @a p is empty afterwards. */
+void loop_take(loop *l, parcel *p);
+
+#endif
