@@ -92,7 +92,7 @@ int sockets_open_logs(apr_pool_t *pconf, server_rec *s, int seats);
  * @param map which CPU belongs to which seat; NULL: no steering
  * @return 0, or -1 with errno after logging
  */
-int sockets_steer(server_rec *s, steer_method method, const steer_map *map);
+int sockets_steer(server_rec *s, steer_method method, const steermap *map);
 
 /* In child_init, before the MPM looks at ap_listeners: takes our records out
  * of the child's copy. The descriptors stay open. */
