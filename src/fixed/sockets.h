@@ -71,7 +71,7 @@ void sockets_pre_config(void);
  * generation. From check_config, after processes_check_config.
  * @param seats processes_count()
  */
-void sockets_check_config(server_rec *s, int seats);
+void sockets_check_config(apr_pool_t *pconf, server_rec *s, int seats);
 
 /*
  * Makes the groups: in open_logs, LAST (the MPM has opened and counted its
@@ -84,9 +84,9 @@ void sockets_check_config(server_rec *s, int seats);
 int sockets_open_logs(apr_pool_t *pconf, server_rec *s, int seats);
 
 /*
- * Applies steering to all groups, after sockets_open_logs and once the plan
- * is known. Also confines new connections to the present seats' sockets when
- * there are surplus ones. Callable again in any process of this generation,
+ * Applies steering to all groups: in post_config, once the plan is known, with
+ * STEER_NONE too (a restart may have to take steering off). Also confines new connections to the present seats' sockets when
+ * there are surplus ones. Callable again in any process of this generation
  * by one thread at a time (steering is a property of the sockets, not of the
  * process).
  * @param map which CPU belongs to which seat; NULL: no steering
@@ -105,10 +105,6 @@ void sockets_child_close(void);
 
 /* In the monitor hook (about every ten seconds): shuts down surplus sockets
  * and removed groups whose grace is over and whose queues are empty. */
-void sockets_monitor(server_rec *s);
-
-/* Connections waiting in a listening socket's accept queue, or -1. Any
- * process, any thread. */
-int sockets_queued(int fd);
+void sockets_monitor(apr_pool_t *pconf, server_rec *s);
 
 #endif
