@@ -12,6 +12,9 @@
 
 struct loop;
 
+/* Of a connection whose address is not listened on any more. */
+#define CONN_NO_GROUP 0xffff
+
 /* What epoll's data points to: first member of everything that is watched. */
 typedef struct watch {
     void (*ready)(struct loop *l, struct watch *w, uint32_t events);
@@ -32,10 +35,11 @@ typedef struct conn {
     wheel_timer timer;
     struct conn *next; /* in the slab's lists */
     struct conn *prev;
+    struct conn *parked; /* the next that waits for the door */
     int fd;
     uint8_t state;   /* conn_state */
     uint8_t moved;   /* as in the parcel */
-    uint16_t group;  /* of the loop's groups; which Listen it came from */
+    uint16_t group;  /* which Listen it came from, or CONN_NO_GROUP */
     uint32_t events; /* what epoll waits for; 0: it is not in epoll */
     uint32_t keepalives;
     parcel_addr remote;

@@ -65,24 +65,7 @@ int door_take(door *d, parcel *p);
  */
 void *door_note(const conn_rec *c);
 
-/*
- * May this idle keep-alive connection leave httpd? Only if it is a plain
- * HTTP/1.x client connection of ours between two requests and no filter
- * holds data of it, and nobody says that the client is another than the
- * socket's peer. On the worker that serves @a c.
- */
-int door_may_leave(conn_rec *c);
-
-/*
- * Makes a parcel of it with a duplicate of its descriptor. The caller sets
- * c->aborted when the parcel has found its place: then the MPM closes its
- * copy without shutting the connection down.
- * @return 0, or -1 with errno
- */
-int door_leave(conn_rec *c, parcel *p);
-
-/* Hooks: remembers the connection's parcel, restores c->keepalives; gives
- * the bytes back. See mod_cpuaffinity.c for their order. */
+/* Hooks: restores c->keepalives; gives the bytes back. See mod_cpuaffinity.c for their order. */
 int door_pre_connection(conn_rec *c, void *csd);
 apr_status_t door_network_bucket(conn_rec *c, apr_bucket_brigade *bb,
                                  apr_socket_t *socket);

@@ -16,6 +16,7 @@
 #include "fixed/conn.h"
 #include "fixed/door.h"
 #include "fixed/mailroom.h"
+#include "fixed/queue.h"
 #include "fixed/sockets.h"
 
 typedef struct loop loop;
@@ -45,57 +46,62 @@ typedef struct loop_server {
     void (*end)(loop *l);
 } loop_server;
 
-/* A listening socket in the loop's epoll. */
+/* A listening socket. */
 typedef struct loop_listen {
     watch watch;
     int fd;
+    int seat;       /* which serves it, or whose neighbour */
     uint16_t group; /* index in sockets->groups */
-    uint16_t slot;  /* index in that group's fds: the seat it is of */
     uint8_t owned;  /* is in our epoll: ours or adopted */
     uint8_t armed;  /* epoll waits for connections on it */
     uint8_t dead;   /* the parent has shut it down */
-    uint8_t reads;  /* loop_server.reads said so */
+    uint8_t reads;  /* as loop.reads of the group */
 } loop_listen;
 
-/* A mailbox in the loop's epoll. */
+/* The receiving end of a mailbox. */
 typedef struct loop_mail {
     watch watch;
+    const mailbox *box;
     int owned;
 } loop_mail;
 
 struct loop {
+    /* Filled in before loop_start(). */
     server_rec *server;
     const sockets_set *sockets;
     seat_table *seats;
-    seat_row *row; /* our seat's; NULL while there is no seat */
-    int seat;      /* -1: none is free yet */
     door *door;
     const mailroom *mail;
     const loop_server *answers; /* NULL: everything goes through the door */
-    void *answers_ctx;          /* of the server */
     balance *balance;           /* NULL: FixedBalance off */
-    /* Pins the calling thread as the thread of a seat; or NULL. */
-    void (*place)(int seat);
+    void (*place)(int seat);    /* pins the calling thread; or NULL */
 
     apr_thread_t *thread;
     int epoll;
     int wake_fd; /* eventfd: somebody wants the loop to look */
     watch wake;
-    int stop; /* atomic loop_stop_mode */
+    int stop;     /* atomic: loop_stop_mode */
+    queue *inbox; /* from other threads */
 
+    int seat;         /* atomic; -1: none is free yet */
+    seat_row *row;    /* our seat's; NULL without one */
+    int *missing;     /* looks for which a seat had no process */
+    int *serves;      /* which seats' sockets are ours now */
     int64_t now;      /* CLOCK_MONOTONIC ms, read once per turn */
     int64_t look_at;  /* when to look at the table of seats again */
-    int64_t rearm_at; /* when listening goes on after EMFILE; 0: it does */
-    int64_t whined;   /* when EMFILE was last logged */
-    int hungry;       /* 1: hand-over-only sockets wait for the door */
+    int64_t rearm_at; /* when accepting goes on after EMFILE; 0: it does */
+    int64_t whined;   /* when EMFILE was last logged; 0: never */
+    int hungry;       /* 1: sockets wait until a worker is free */
     int budget;       /* connections that the workers can still take */
-    int gap[2];       /* of each parity: see adopt.c */
+    uint8_t *reads;    /* of each group: loop_server.reads said so */
     int nlistens;
     loop_listen *listens;
-    loop_mail *mails;
+    loop_mail *mails; /* of mail->boxes */
     wheel timers;
     conn_slab conns;
-    const int *missing; /* seats seen without process at the last look */
+    conn *parked; /* first in, first out */
+    conn *parked_last;
+    void *answers_ctx; /* of the server */
 };
 
 typedef enum loop_stop_mode {
@@ -125,6 +131,14 @@ void loop_join(loop *l);
 /* Wakes the loop up. Any thread; async-signal safe. */
 void loop_wake(loop *l);
 
+/* Gives the loop a connection: @a p is empty afterwards, or -1: it is
+ * stopping or has too many to take in, and @a p is still the caller's. Any
+ * thread. */
+int loop_give(loop *l, parcel *p);
+
+/* The loop's seat, -1: none (yet). Any thread. */
+int loop_seat(const loop *l);
+
 /* For servers and for the files of the loop itself, on its thread: */
 
 /* Waits for events (EPOLLIN, EPOLLOUT) on the connection until @a deadline
@@ -138,8 +152,9 @@ void loop_hand_over(loop *l, conn *c);
 /* Closes it. The record is gone for the caller. */
 void loop_close(loop *l, conn *c);
 
-/* Takes a connection that came from httpd's threads, from another process or
- * from a listening socket: @a p is empty afterwards. */
+/* A connection of a group begins, or comes from elsewhere (the group is
+ * found by its address). @a p is empty afterwards. */
+void loop_begin(loop *l, parcel *p, int group);
 void loop_take(loop *l, parcel *p);
 
 #endif

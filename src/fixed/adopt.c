@@ -1,0 +1,185 @@
+#include "fixed/adopt.h"
+
+#include "http_log.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+#include "fixed/listener.h"
+#include "fixed/workers.h"
+
+APLOG_USE_MODULE(cpuaffinity);
+
+#define LETTERS 32 /* connections per mailbox and turn */
+
+static void mail_ready(loop *l, watch *w, uint32_t events)
+{
+    loop_mail *m = (loop_mail *)w;
+    int n;
+
+    for (n = 0; m->owned && n < LETTERS; n++) {
+        parcel p;
+        int rc = mailbox_receive(m->box, &p);
+
+        if (!rc) {
+            return;
+        }
+        if (rc < 0) {
+            ap_log_error(APLOG_MARK, APLOG_INFO, errno, l->server,
+                         "seat %d: a connection sent by another process was "
+                         "refused",
+                         l->seat);
+            continue;
+        }
+        SEAT_ADD(l->row, taken, 1);
+        loop_take(l, &p);
+    }
+}
+
+int adopt_make(loop *l, apr_pool_t *p)
+{
+    apr_size_t n = (apr_size_t)l->seats->seats;
+    int i;
+
+    l->missing = apr_pcalloc(p, n * sizeof(int));
+    l->serves = apr_pcalloc(p, n * sizeof(int));
+    l->mails = apr_pcalloc(p, (apr_size_t)l->mail->boxes * sizeof(loop_mail));
+    for (i = 0; i < l->mail->boxes; i++) {
+        l->mails[i].watch.ready = mail_ready;
+        l->mails[i].box = &l->mail->box[i];
+    }
+    return 0;
+}
+
+static void own_mail(loop *l, loop_mail *m, int on)
+{
+    struct epoll_event ev = {EPOLLIN, {.ptr = &m->watch}};
+
+    if (m->owned == on) {
+        return;
+    }
+    if (epoll_ctl(l->epoll, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, m->box->from,
+                  &ev)) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, errno, l->server,
+                     "seat %d: epoll_ctl on a mailbox", l->seat);
+        return;
+    }
+    m->owned = on;
+}
+
+static void serve(loop *l, int seat, int on)
+{
+    int i;
+
+    l->serves[seat] = on;
+    listener_own(l, seat, on);
+    for (i = seat; i < l->mail->boxes; i += l->seats->seats) {
+        own_mail(l, &l->mails[i], on);
+    }
+}
+
+void adopt_close(loop *l)
+{
+    int i;
+
+    for (i = 0; i < l->mail->boxes; i++) {
+        own_mail(l, &l->mails[i], 0);
+    }
+}
+
+/* A process whose loop turns? */
+static int is_missing(const loop *l, int seat)
+{
+    seat_row *row = &l->seats->rows[seat];
+    int64_t beat = (int64_t)SEAT_GET(row, beat);
+
+    return !seat_holder(l->seats, seat) || l->now - beat > ADOPT_STUCK;
+}
+
+/* Who serves a missing seat: the next one that is not missing. */
+static int adopter(const loop *l, int seat)
+{
+    int n = l->seats->seats, i;
+
+    for (i = 1; i < n; i++) {
+        int next = (seat + i) % n;
+
+        if (next == l->seat || !l->missing[next]) {
+            return next;
+        }
+    }
+    return -1;
+}
+
+static void look_round(loop *l)
+{
+    int i;
+
+    for (i = 0; i < l->seats->seats; i++) {
+        if (i == l->seat || !is_missing(l, i)) {
+            l->missing[i] = 0;
+        }
+        else if (l->missing[i] < 2) {
+            l->missing[i]++;
+        }
+    }
+    for (i = 0; i < l->seats->seats; i++) {
+        /* Missing at one look only: it is being replaced. */
+        int on =
+            i == l->seat || (l->missing[i] == 2 && adopter(l, i) == l->seat);
+
+        if (on == l->serves[i]) {
+            continue;
+        }
+        serve(l, i, on);
+        if (i != l->seat) {
+            ap_log_error(APLOG_MARK, APLOG_INFO, 0, l->server,
+                         "seat %d: %s connections of seat %d", l->seat,
+                         on ? "serves the" : "gives back the", i);
+        }
+    }
+}
+
+static void claim(loop *l)
+{
+    int seat = seat_claim(l->seats);
+
+    if (seat < 0) {
+        return;
+    }
+    if (__atomic_load_n(&l->stop, __ATOMIC_ACQUIRE) != LOOP_RUN) {
+        seat_release(l->seats, getpid());
+        return;
+    }
+    l->row = &l->seats->rows[seat];
+    __atomic_store_n(&l->seat, seat, __ATOMIC_RELEASE);
+    if (l->place) {
+        l->place(seat);
+    }
+}
+
+static uint64_t thread_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+void adopt_look(loop *l)
+{
+    l->look_at = l->now + ADOPT_LOOK;
+    if (l->seat < 0) {
+        claim(l);
+    }
+    if (l->seat < 0) {
+        return;
+    }
+    SEAT_SET(l->row, idle_workers, (uint32_t)workers_idle());
+    SEAT_SET(l->row, connections, l->conns.count);
+    SEAT_SET(l->row, busy_us, thread_us());
+    SEAT_SET(l->row, beat, (uint64_t)l->now);
+    SEAT_SET(l->row, state, SEAT_RUNNING);
+    look_round(l);
+}

@@ -1,0 +1,110 @@
+#include "fixed/child.h"
+
+#include "http_log.h"
+
+#include "fixed/leave.h"
+
+APLOG_USE_MODULE(cpuaffinity);
+
+#define DOOR_LEAST 16
+
+static loop *the_loop; /* set before other threads exist */
+static int stopping;   /* atomic: 1 gracefully, 2 at once */
+
+static void drained(void *ctx)
+{
+    loop_wake(ctx);
+}
+
+/* Before the pool's children: the thread uses memory of theirs. */
+static apr_status_t end(void *data)
+{
+    loop *l = data;
+
+    if (!__atomic_load_n(&stopping, __ATOMIC_ACQUIRE)) {
+        child_stop(0);
+    }
+    loop_join(l);
+    return APR_SUCCESS;
+}
+
+/* As many may wait at the door as on a listening socket. */
+static unsigned door_bound(const sockets_set *set)
+{
+    int bound = DOOR_LEAST, i;
+
+    for (i = 0; i < set->ngroups; i++) {
+        if (set->groups[i].backlog > bound) {
+            bound = set->groups[i].backlog;
+        }
+    }
+    return (unsigned)bound;
+}
+
+void child_start(apr_pool_t *pchild, server_rec *s, const child_setup *setup)
+{
+    const sockets_set *sockets = sockets_get();
+    apr_status_t rv;
+    loop *l;
+
+    sockets_child_init();
+    mailroom_child_init();
+    if (!sockets || !mailroom_get()) {
+        return;
+    }
+    leave_init();
+    l = loop_make(pchild, s);
+    if (!l) {
+        return;
+    }
+    rv = door_open(s, door_bound(sockets), drained, l, &l->door);
+    if (rv != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
+                     "this child serves without a loop");
+        return;
+    }
+    l->sockets = sockets;
+    l->seats = setup->seats;
+    l->mail = mailroom_get();
+    l->answers = setup->answers;
+    l->balance = setup->balance ? balance_make(pchild, setup->seats) : NULL;
+    l->place = setup->place;
+    if (loop_start(l, pchild) == APR_SUCCESS) {
+        apr_pool_pre_cleanup_register(pchild, l, end);
+        __atomic_store_n(&the_loop, l, __ATOMIC_RELEASE);
+    }
+}
+
+void child_stop(int graceful)
+{
+    loop *l = child_loop();
+
+    __atomic_store_n(&stopping, graceful ? 1 : 2, __ATOMIC_RELEASE);
+    if (l) {
+        loop_stop(l, graceful);
+    }
+}
+
+loop *child_loop(void)
+{
+    return __atomic_load_n(&the_loop, __ATOMIC_ACQUIRE);
+}
+
+int child_pre_close(conn_rec *c)
+{
+    loop *l = child_loop();
+    int seat;
+    parcel p;
+
+    if (!l || __atomic_load_n(&stopping, __ATOMIC_ACQUIRE) != 1 || !leave_may(c)
+        || !mailroom_successor(l->mail) || leave_take(c, &p)) {
+        return DECLINED;
+    }
+    seat = loop_seat(l);
+    if (mailbox_send(&l->mail->box[seat < 0 ? 0 : seat], &p)) {
+        parcel_drop(&p);
+        return DECLINED;
+    }
+    c->aborted = 1;
+    return OK;
+}

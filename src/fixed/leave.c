@@ -1,0 +1,92 @@
+#include "fixed/leave.h"
+
+#include "http_config.h"
+#include "http_connection.h"
+#include "http_core.h"
+#include "http_protocol.h"
+#include "http_ssl.h"
+#include "util_filter.h"
+#include "apr_portable.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+static module *remoteip;
+
+void leave_init(void)
+{
+    remoteip = ap_find_linked_module("mod_remoteip.c");
+}
+
+/* Filters of a connection that keep nothing between two requests. */
+static int is_known(const char *name)
+{
+    static const char *const known[] = {"core_in", "core", "reqtimeout",
+                                        "log_input_output", NULL};
+    int i;
+
+    for (i = 0; known[i]; i++) {
+        if (!strcmp(name, known[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int all_known(const ap_filter_t *f)
+{
+    for (; f; f = f->next) {
+        if (!is_known(f->frec->name)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int leave_may(conn_rec *c)
+{
+    apr_socket_t *socket = ap_get_conn_socket(c);
+    apr_sockaddr_t *peer;
+
+    return !c->master && c->sbh && socket && !c->aborted
+           && c->keepalive == AP_CONN_KEEPALIVE && !c->data_in_input_filters
+           && !c->data_in_output_filters && !c->clogging_input_filters
+           && !c->outgoing && !ap_ssl_conn_is_ssl(c)
+           && !strcmp(ap_get_protocol(c), AP_PROTOCOL_HTTP1)
+           && all_known(c->input_filters)
+           && all_known(c->output_filters)
+           /* The line of the PROXY protocol comes once per connection. */
+           && !(remoteip && ap_get_module_config(c->conn_config, remoteip))
+           && apr_socket_addr_get(&peer, APR_REMOTE, socket) == APR_SUCCESS
+           && c->client_addr == peer;
+}
+
+static void copy_addr(parcel_addr *to, const apr_sockaddr_t *from)
+{
+    if (from && from->salen <= sizeof(*to)) {
+        memcpy(to, &from->sa, from->salen);
+    }
+}
+
+int leave_take(conn_rec *c, parcel *p)
+{
+    apr_os_sock_t fd = -1;
+
+    parcel_init(p);
+    if (apr_os_sock_get(&fd, ap_get_conn_socket(c)) != APR_SUCCESS) {
+        errno = EBADF;
+        return -1;
+    }
+    p->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (p->fd < 0) {
+        return -1;
+    }
+    copy_addr(&p->remote, c->client_addr);
+    copy_addr(&p->local, c->local_addr);
+    p->keepalives = (uint32_t)c->keepalives;
+    p->idle = 1;
+    p->deadline =
+        parcel_now() + apr_time_as_msec(c->base_server->keep_alive_timeout);
+    return 0;
+}

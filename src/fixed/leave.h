@@ -1,0 +1,30 @@
+/*
+ * leave: takes an idle keep-alive connection out of httpd's hands. Any
+ * worker thread, for the connection that it serves.
+ */
+#ifndef CPUAFFINITY_LEAVE_H
+#define CPUAFFINITY_LEAVE_H
+
+#include "httpd.h"
+
+#include "fixed/parcel.h"
+
+/* Finds the modules that have to be asked; once, in child_init. */
+void leave_init(void);
+
+/*
+ * May this connection leave httpd? Only if it is a plain HTTP/1.x client
+ * connection between two requests, no filter holds data of it, only filters
+ * that are known stand on it, and its client is the socket's peer.
+ */
+int leave_may(conn_rec *c);
+
+/*
+ * Makes an idle parcel of it with a duplicate of its descriptor. When the
+ * parcel has found its place the caller sets c->aborted, so that the MPM
+ * closes its copy without shutting the connection down.
+ * @return 0, or -1 with errno
+ */
+int leave_take(conn_rec *c, parcel *p);
+
+#endif

@@ -1,0 +1,97 @@
+#include "fixed/loopstop.h"
+
+#include "http_log.h"
+
+#include <errno.h>
+
+#include "fixed/adopt.h"
+#include "fixed/listener.h"
+#include "fixed/loopconn.h"
+
+APLOG_USE_MODULE(cpuaffinity);
+
+/* Ours first: whoever serves our seat next reads it; when it is full, the
+ * others'. @return 0, or -1 */
+static int forward(loop *l, parcel *p)
+{
+    int first = l->seat < 0 ? 0 : l->seat, i;
+
+    for (i = 0; i < l->mail->boxes; i++) {
+        if (!mailbox_send(&l->mail->box[(first + i) % l->mail->boxes], p)) {
+            return 0;
+        }
+        if (errno != EAGAIN) {
+            break;
+        }
+    }
+    ap_log_error(APLOG_MARK, APLOG_WARNING, errno, l->server,
+                 "seat %d: a waiting connection could not be sent to the next "
+                 "generation",
+                 l->seat);
+    return -1;
+}
+
+static void let_go(loop *l, parcel *p, int successor)
+{
+    if (!successor || forward(l, p)) {
+        parcel_drop(p);
+    }
+}
+
+static void empty_door(loop *l, int successor)
+{
+    parcel p;
+
+    door_close(l->door);
+    while (door_take(l->door, &p)) {
+        let_go(l, &p, successor);
+    }
+    queue_close(l->inbox);
+    while (queue_pop(l->inbox, &p)) {
+        let_go(l, &p, successor);
+    }
+}
+
+static void empty_conns(loop *l, int graceful, int successor)
+{
+    conn *c = l->conns.open.next;
+
+    l->parked = NULL;
+    while (c != &l->conns.open) {
+        conn *next = c->next;
+        parcel p;
+
+        if (c->state == CONN_IDLE || c->state == CONN_PARKED || !l->answers) {
+            loopconn_release(l, c, &p);
+            let_go(l, &p, successor);
+        }
+        else {
+            l->answers->stopping(l, c, graceful);
+        }
+        c = next;
+    }
+}
+
+void loopstop_begin(loop *l, int graceful)
+{
+    int successor = graceful && mailroom_successor(l->mail);
+
+    listener_close(l);
+    adopt_close(l);
+    empty_door(l, successor);
+    empty_conns(l, graceful, successor);
+    conn_reap(&l->conns);
+}
+
+void loopstop_end(loop *l)
+{
+    conn *c = l->conns.open.next;
+
+    while (c != &l->conns.open) {
+        conn *next = c->next;
+
+        loop_close(l, c);
+        c = next;
+    }
+    conn_slab_free(&l->conns);
+}

@@ -1,0 +1,17 @@
+/*
+ * loopstop: how a loop ends. What waits for an answer goes to the next
+ * generation by mailbox, with the bytes that were read; what is being
+ * answered is finished by the answering server. Loop thread only.
+ */
+#ifndef CPUAFFINITY_LOOPSTOP_H
+#define CPUAFFINITY_LOOPSTOP_H
+
+#include "fixed/loop.h"
+
+/* Stops accepting, gives away or (not graceful) closes what waits. */
+void loopstop_begin(loop *l, int graceful);
+
+/* Closes the rest and frees the loop's memory. */
+void loopstop_end(loop *l);
+
+#endif
