@@ -93,7 +93,7 @@ struct loop {
     int64_t whined;   /* when EMFILE was last logged; 0: never */
     int hungry;       /* 1: sockets wait until a worker is free */
     int budget;       /* connections that the workers can still take */
-    uint8_t *reads;    /* of each group: loop_server.reads said so */
+    uint8_t *reads;   /* of each group: loop_server.reads said so */
     int nlistens;
     loop_listen *listens;
     loop_mail *mails; /* of mail->boxes */

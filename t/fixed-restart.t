@@ -1,0 +1,136 @@
+# Graceful restarts under load: no request fails, no connection is reset,
+# neither with a connection per request nor on kept-alive connections that
+# were idle when the restart came.
+use strict;
+use warnings;
+use lib 't/lib';
+use IO::Socket::INET;
+use Test::More;
+use Test::Httpd;
+use Time::HiRes qw(sleep time);
+
+my $restarts = $ENV{RESTARTS} || 10;
+
+my $httpd = Test::Httpd->new(
+    conf => "FixedProcesses 2\nKeepAliveTimeout 20\n"
+        . "LogLevel cpuaffinity:debug\n",
+    mpm_conf => "ThreadsPerChild 16\n");
+$httpd->start;
+my $port = $httpd->port;
+
+sub connect_to {
+    return IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port,
+        Timeout => 10);
+}
+
+# Reads one response. Returns (complete, close announced, bytes seen).
+sub response {
+    my ($s) = @_;
+    my $text = '';
+    while ($text !~ /\r\n\r\n/) {
+        sysread($s, $text, 8192, length $text) or return (0, 0, length $text);
+    }
+    my ($length) = $text =~ /^Content-Length: (\d+)/mi or return (0, 0, 1);
+    my $head = index($text, "\r\n\r\n") + 4;
+    while (length($text) < $head + $length) {
+        sysread($s, $text, 8192, length $text) or return (0, 0, length $text);
+    }
+    my $ok = $text =~ m{^HTTP/1.1 200} && $length == 1024;
+    return ($ok, scalar($text =~ /^Connection: close/mi), length $text);
+}
+
+# The clients: each returns (requests, failures, what failed).
+my %client = (
+    'a connection per request' => sub {
+        my $s = connect_to() or return "connect: $!";
+        print {$s} "GET /1k.txt HTTP/1.1\r\nHost: a\r\n"
+            . "Connection: close\r\n\r\n";
+        my ($ok, undef, $seen) = response($s);
+        return $ok ? '' : "after $seen bytes: $!";
+    },
+    'keep-alive' => do {
+        my ($s, $n);
+        sub {
+            $s ||= do { $n = 0; connect_to() } or return "connect: $!";
+            $! = 0;
+            print {$s} "GET /1k.txt HTTP/1.1\r\nHost: a\r\n\r\n";
+            my ($ok, $close, $seen) = response($s);
+            undef $s if $close || !$ok;
+            $n++;
+            sleep 0.02 * rand;
+            return $ok ? '' : "request $n, after $seen bytes: $!";
+        }
+    },
+    'keep-alive, mostly idle' => do {
+        my ($s, $n);
+        sub {
+            $s ||= do { $n = 0; connect_to() } or return "connect: $!";
+            $! = 0;
+            print {$s} "GET /1k.txt HTTP/1.1\r\nHost: a\r\n\r\n";
+            my ($ok, $close, $seen) = response($s);
+            undef $s if $close || !$ok;
+            $n++;
+            sleep 0.3 * rand;
+            return $ok ? '' : "request $n, after $seen bytes: $!";
+        }
+    },
+);
+
+# Runs clients in processes of their own until told to stop.
+my @running;
+for my $name (sort keys %client) {
+    for my $i (1 .. ($name =~ /idle/ ? 6 : 2)) {
+        pipe my $read, my $write or die;
+        my $pid = fork // die "fork: $!";
+        if (!$pid) {
+            my $stop = 0;
+            local $SIG{TERM} = sub { $stop = 1 };
+            local $SIG{PIPE} = 'IGNORE';
+            $SIG{ALRM} = sub { POSIX::_exit(3) };
+            alarm 100;
+            my ($n, %failed) = 0;
+            until ($stop) {
+                my $why = $client{$name}->();
+                $n++;
+                $failed{$why}++ if $why;
+            }
+            my $failed = 0;
+            $failed += $_ for values %failed;
+            syswrite $write, join "\n", $n, $failed,
+                map {"$failed{$_}x $_"} keys %failed;
+            POSIX::_exit(0);
+        }
+        close $write;
+        push @running, { name => $name, pid => $pid, read => $read };
+    }
+}
+
+sleep 0.5;
+my $done = 0;
+for (1 .. $restarts) {
+    $done++ if $httpd->graceful;
+    sleep 0.2 * rand;
+}
+is $done, $restarts, "$restarts graceful restarts";
+sleep 1.5;
+
+my %sum;
+for my $c (@running) {
+    kill 'TERM', $c->{pid};
+    local $/;
+    my ($n, $failed, @why) = split /\n/, readline $c->{read};
+    waitpid $c->{pid}, 0;
+    $sum{ $c->{name} }{n} += $n // 0;
+    $sum{ $c->{name} }{failed} += $failed // 1;
+    diag "$c->{name}: $_" for @why;
+}
+for my $name (sort keys %sum) {
+    is $sum{$name}{failed}, 0, "$name: none failed";
+    cmp_ok $sum{$name}{n}, '>', 20, "$name: $sum{$name}{n} requests";
+}
+is $httpd->log_count(qr/could not be sent to the next generation/), 0,
+    'every waiting connection found its place';
+ok $httpd->wait_for(sub { my @c = $httpd->children; @c == 2 }, 10),
+    'old generations are gone';
+$httpd->finish;
+done_testing;
