@@ -18,6 +18,10 @@ APLOG_USE_MODULE(cpuaffinity);
 #define GRACE apr_time_from_sec(10)
 #define GRACE_MAX apr_time_from_sec(60)
 
+/* The same for a Listen that has gone, as long as children look after it:
+ * until then its clients wait in vain. */
+#define GRACE_REMOVED apr_time_from_sec(2)
+
 /* This generation's; the arrays are the parent's to change between forks. */
 static sockets_set *set;
 
@@ -208,7 +212,7 @@ static void publish(apr_pool_t *p, const kept_sockets *k, int seats)
     }
     groups = apr_palloc(p, sizeof(*groups) * (n + 1));
     set = apr_palloc(p, sizeof(*set));
-    *set = (sockets_set){seats, n, groups};
+    *set = (sockets_set){apr_time_now(), seats, n, groups};
     for (g = k->groups, n = 0; g; g = g->next) {
         fill(p, &groups[n++], g);
     }
@@ -292,6 +296,24 @@ void sockets_child_close(void)
     for (i = 0; i < set->ngroups; i++) {
         for (j = 0; j < set->groups[i].nfds; j++) {
             close(set->groups[i].fds[j]);
+        }
+    }
+}
+
+void sockets_tidy(void)
+{
+    int i, j, waiting;
+
+    if (!set || apr_time_now() - set->made < GRACE_REMOVED) {
+        return;
+    }
+    for (i = 0; i < set->ngroups; i++) {
+        const sockets_group *g = &set->groups[i];
+
+        for (j = 0; !g->lr && j < g->nfds; j++) {
+            if (!listensock_queue(g->fds[j], &waiting, NULL) && !waiting) {
+                shutdown(g->fds[j], SHUT_RDWR);
+            }
         }
     }
 }

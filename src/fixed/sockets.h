@@ -40,7 +40,8 @@ typedef struct sockets_group {
 } sockets_group;
 
 typedef struct sockets_set {
-    int seats; /* >= 1 */
+    apr_time_t made; /* by open_logs or the monitor */
+    int seats;       /* >= 1 */
     int ngroups;
     const sockets_group *groups;
 } sockets_set;
@@ -102,6 +103,14 @@ void sockets_child_init(void);
  * them last, or by child_stopping if no loop runs. Idempotent; async-signal
  * safe; not while another thread may still accept. */
 void sockets_child_close(void);
+
+/*
+ * In a child, about once a second, by one thread: ends the sockets of removed
+ * groups when they have been empty for a while, so that clients of a Listen
+ * that has gone are refused at last. (The parent's monitor would do it too,
+ * later.)
+ */
+void sockets_tidy(void);
 
 /* In the monitor hook (about every ten seconds): shuts down surplus sockets
  * and removed groups whose grace is over and whose queues are empty. */

@@ -7,7 +7,9 @@ use warnings;
 use Exporter 'import';
 use IO::Socket::IP;
 use JSON::PP ();
-use Time::HiRes qw(sleep time);
+use POSIX ();
+use Test::Httpd ();
+use Time::HiRes qw(time);
 
 our @EXPORT_OK = qw(listening holds fetch hammer);
 
@@ -47,18 +49,21 @@ sub holds {
 # One GET on a connection of its own. @return the body, or undef and why
 sub fetch {
     my ($port, %o) = @_;
-    my $s = IO::Socket::IP->new(PeerHost => $o{host} || '127.0.0.1',
-        PeerPort => $port, Timeout => 5) or return (undef, "connect: $!");
-    local $SIG{ALRM} = sub { die "alarm\n" };
     my $path = $o{path} || '/';
+    my $step = 'connect';
     my $text = eval {
-        alarm 10;
+        local $SIG{ALRM} = sub { die "timeout\n" };
+        alarm 10 * Test::Httpd::slow();
+        my $s = IO::Socket::IP->new(PeerHost => $o{host} || '127.0.0.1',
+            PeerPort => $port) or die "$!\n";
+        $step = 'send';
         print {$s} "GET $path HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
-            or die "send: $!\n";
+            or die "$!\n";
+        $step = 'read';
         my $all = '';
         while (1) {
             my $n = sysread $s, $all, 65536, length $all;
-            die "read: $!\n" unless defined $n;
+            die "$!\n" unless defined $n;
             last unless $n;
         }
         alarm 0;
@@ -67,8 +72,9 @@ sub fetch {
     my $why = $@;
     alarm 0;
     chomp $why;
-    return (undef, $why) unless defined $text;
-    return (undef, 'no answer') unless $text =~ m{^HTTP/1\.1 200 .*?\r\n\r\n}s;
+    return (undef, "$step: $why") unless defined $text;
+    return (undef, 'read: no answer')
+        unless $text =~ m{^HTTP/1\.1 200 .*?\r\n\r\n}s;
     return substr $text, $+[0];
 }
 
@@ -79,29 +85,29 @@ sub hammer {
     my @kids;
     for (1 .. $o{clients} || 2) {
         pipe my $r, my $w or die "pipe: $!";
+        pipe my $go, my $alive or die "pipe: $!";
         my $pid = fork // die "fork: $!";
         if (!$pid) {
-            close $r;
-            my ($good, $end, @bad) = (0, 0);
-            local $SIG{TERM} = sub { $end = 1 };
-            my $limit = time + ($o{limit} || 60);
-            while (!$end && time < $limit) {
+            close $_ for $r, $alive, map { @$_[1, 2] } @kids;
+            my ($good, @bad) = (0);
+            my $limit = time + ($o{limit} || 120);
+            while (time < $limit) {
+                vec(my $ended = '', fileno $go, 1) = 1;
+                last if select $ended, undef, undef, $o{pause} || 0;
                 my ($body, $why) = fetch($port, %o);
                 defined $body ? $good++ : push @bad, $why;
-                sleep $o{pause} if $o{pause};
                 last if @bad > 50;
             }
             print {$w} JSON::PP::encode_json([ $good, \@bad ]);
             close $w;
-            require POSIX;
             POSIX::_exit(0);
         }
-        close $w;
-        push @kids, [ $pid, $r ];
+        close $_ for $w, $go;
+        push @kids, [ $pid, $r, $alive ];
     }
     return sub {
         my ($good, @bad) = (0);
-        kill 'TERM', map { $_->[0] } @kids;
+        close $_->[2] for @kids;
         for (@kids) {
             my ($pid, $r) = @$_;
             my $text = do { local $/; <$r> };
