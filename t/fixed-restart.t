@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 use lib 't/lib';
+use IO::Select;
 use IO::Socket::INET;
 use Test::More;
 use Test::Httpd;
@@ -12,9 +13,9 @@ use Time::HiRes qw(sleep time);
 my $restarts = $ENV{RESTARTS} || 10;
 
 my $httpd = Test::Httpd->new(
-    conf => "FixedProcesses 2\nKeepAliveTimeout 20\n"
+    conf => "FixedProcesses 2\nKeepAliveTimeout 3\n"
         . "LogLevel cpuaffinity:debug\n",
-    mpm_conf => "ThreadsPerChild 16\n");
+    mpm_conf => "ThreadsPerChild 32\n");
 $httpd->start;
 my $port = $httpd->port;
 
@@ -23,21 +24,57 @@ sub connect_to {
         Timeout => 10);
 }
 
-# Reads one response. Returns (complete, close announced, bytes seen).
+# Reads one response. Returns (complete, close announced, bytes seen, text).
 sub response {
     my ($s) = @_;
     my $text = '';
     while ($text !~ /\r\n\r\n/) {
-        sysread($s, $text, 8192, length $text) or return (0, 0, length $text);
+        sysread($s, $text, 8192, length $text) or return (0, 0, length $text, $text);
     }
-    my ($length) = $text =~ /^Content-Length: (\d+)/mi or return (0, 0, 1);
+    my ($length) = $text =~ /^Content-Length: (\d+)/mi or return (0, 0, 1, $text);
     my $head = index($text, "\r\n\r\n") + 4;
     while (length($text) < $head + $length) {
-        sysread($s, $text, 8192, length $text) or return (0, 0, length $text);
+        sysread($s, $text, 8192, length $text) or return (0, 0, length $text, $text);
     }
     my $ok = $text =~ m{^HTTP/1.1 200} && $length == 1024;
-    return ($ok, scalar($text =~ /^Connection: close/mi), length $text);
+    return ($ok, scalar($text =~ /^Connection: close/mi), length $text, $text);
 }
+
+# Idle ones move to the next generation with their count of requests, and
+# their timeout.
+subtest 'idle connections survive' => sub {
+    my @idle = grep { defined } map { connect_to() } 1 .. 40;
+    my $ask = "GET /1k.txt HTTP/1.1\r\nHost: a\r\n"
+        . "Connection: keep-alive\r\n\r\n";
+    my $max = sub {
+        my ($s) = @_;
+        print {$s} $ask;
+        my (undef, undef, undef, $text) = response($s);
+        return $text =~ /^Keep-Alive: timeout=3, max=(\d+)/mi ? $1 : '';
+    };
+    is join(' ', map { $max->($_) } @idle), join(' ', (100) x 40),
+        'forty clients';
+    is join(' ', map { $max->($_) } @idle), join(' ', (99) x 40),
+        'ask twice';
+    ok $httpd->graceful, 'restart';
+    sleep 1.2;
+    print {$_} $ask for @idle;
+    is join(' ', map { (response($_))[3] =~ /max=(\d+)/ ? $1 : '' } @idle),
+        join(' ', (98) x 40), 'the next generation goes on';
+    ok $httpd->graceful, 'and again';
+    print { $idle[0] } substr $ask, 0, 9;
+    sleep 1.5;
+    print { $idle[0] } substr $ask, 9;
+    like +(response($idle[0]))[3], qr/max=97/, 'half a request before it';
+    my ($closed, $end) = (0, time + 12);
+    for my $s (@idle[1 .. 39]) {
+        my $left = $end - time;
+        IO::Select->new($s)->can_read($left > 0 ? $left : 0) or next;
+        my $n = sysread $s, my $none, 1;
+        $closed++ if defined $n && !$n;
+    }
+    is $closed, 39, 'the others are closed after KeepAliveTimeout';
+};
 
 # The clients: each returns (requests, failures, what failed).
 my %client = (
@@ -91,6 +128,7 @@ for my $name (sort keys %client) {
             my ($n, %failed) = 0;
             until ($stop) {
                 my $why = $client{$name}->();
+                last if $stop && $why =~ m{Interrupted}; # by us
                 $n++;
                 $failed{$why}++ if $why;
             }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <sys/epoll.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "fixed/listener.h"
 #include "fixed/workers.h"
@@ -169,6 +170,8 @@ static uint64_t thread_us(void)
 
 void adopt_look(loop *l)
 {
+    int idle;
+
     l->look_at = l->now + ADOPT_LOOK;
     if (l->seat < 0) {
         claim(l);
@@ -176,7 +179,8 @@ void adopt_look(loop *l)
     if (l->seat < 0) {
         return;
     }
-    SEAT_SET(l->row, idle_workers, (uint32_t)workers_idle());
+    idle = workers_idle(getpid(), &l->slot);
+    SEAT_SET(l->row, idle_workers, (uint32_t)(idle < 0 ? 0 : idle));
     SEAT_SET(l->row, connections, l->conns.count);
     SEAT_SET(l->row, busy_us, thread_us());
     SEAT_SET(l->row, beat, (uint64_t)l->now);

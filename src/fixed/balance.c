@@ -1,28 +1,33 @@
 #include "fixed/balance.h"
 
-#include <string.h>
-
-/* What another seat can still take, by its own last report. */
+/* What another seat can still take. */
 typedef struct credit {
-    uint64_t beat;
+    int64_t asked; /* when; ms */
     int left;
+    int slot;
 } credit;
 
 struct balance {
     seat_table *seats;
+    balance_idle *idle;
     credit of[];
 };
 
-balance *balance_make(apr_pool_t *p, seat_table *seats)
+balance *balance_make(apr_pool_t *p, seat_table *seats, balance_idle *idle)
 {
-    balance *b =
-        apr_pcalloc(p, sizeof(*b) + (size_t)seats->seats * sizeof(credit));
+    size_t n = (size_t)seats->seats;
+    balance *b = apr_pcalloc(p, sizeof(*b) + n * sizeof(credit));
+    size_t i;
 
     b->seats = seats;
+    b->idle = idle;
+    for (i = 0; i < n; i++) {
+        b->of[i].slot = -1;
+    }
     return b;
 }
 
-int balance_look(balance *b, seat_row *row, int64_t age, int idle)
+int balance_look(seat_row *row, int64_t age, int idle)
 {
     uint32_t saturated = idle <= 0 && age >= BALANCE_LATE;
 
@@ -37,15 +42,15 @@ static int left(balance *b, int seat, int64_t now)
 {
     seat_row *row = &b->seats->rows[seat];
     credit *c = &b->of[seat];
-    uint64_t beat = SEAT_GET(row, beat);
+    pid_t pid = SEAT_GET(row, pid);
 
-    if (!SEAT_GET(row, pid) || SEAT_GET(row, state) != SEAT_RUNNING
-        || SEAT_GET(row, saturated) || now - (int64_t)beat > BALANCE_FRESH) {
+    if (!pid || SEAT_GET(row, state) != SEAT_RUNNING || SEAT_GET(row, saturated)
+        || now - (int64_t)SEAT_GET(row, beat) > BALANCE_FRESH) {
         return 0;
     }
-    if (c->beat != beat) {
-        c->beat = beat;
-        c->left = (int)SEAT_GET(row, idle_workers);
+    if (now - c->asked >= BALANCE_AGAIN) {
+        c->asked = now;
+        c->left = b->idle(pid, &c->slot);
     }
     return c->left;
 }

@@ -1,8 +1,10 @@
 #include "fixed/child.h"
 
+#include "ap_mpm.h"
 #include "http_log.h"
 
 #include "fixed/leave.h"
+#include "fixed/workers.h"
 
 APLOG_USE_MODULE(cpuaffinity);
 
@@ -67,7 +69,9 @@ void child_start(apr_pool_t *pchild, server_rec *s, const child_setup *setup)
     l->seats = setup->seats;
     l->mail = mailroom_get();
     l->answers = setup->answers;
-    l->balance = setup->balance ? balance_make(pchild, setup->seats) : NULL;
+    l->balance = setup->balance
+                     ? balance_make(pchild, setup->seats, workers_idle)
+                     : NULL;
     l->place = setup->place;
     if (loop_start(l, pchild) == APR_SUCCESS) {
         apr_pool_pre_cleanup_register(pchild, l, end);
@@ -90,14 +94,24 @@ loop *child_loop(void)
     return __atomic_load_n(&the_loop, __ATOMIC_ACQUIRE);
 }
 
+/* The MPM may close connections before it tells us by child_stopping. */
+static int is_ending(void)
+{
+    int state = 0, mode = __atomic_load_n(&stopping, __ATOMIC_ACQUIRE);
+
+    return mode == 1
+           || (!mode && ap_mpm_query(AP_MPMQ_MPM_STATE, &state) == APR_SUCCESS
+               && state == AP_MPMQ_STOPPING);
+}
+
 int child_pre_close(conn_rec *c)
 {
     loop *l = child_loop();
     int seat;
     parcel p;
 
-    if (!l || __atomic_load_n(&stopping, __ATOMIC_ACQUIRE) != 1 || !leave_may(c)
-        || !mailroom_successor(l->mail) || leave_take(c, &p)) {
+    if (!l || !is_ending() || !leave_may(c) || !mailroom_successor(l->mail)
+        || leave_take(c, &p)) {
         return DECLINED;
     }
     seat = loop_seat(l);

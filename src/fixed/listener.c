@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "fixed/workers.h"
 
@@ -33,6 +34,14 @@ static void arm_all(loop *l, int on)
     }
 }
 
+/* Before the parent has put us into the scoreboard all of them are. */
+static int idle_workers(loop *l)
+{
+    int idle = workers_idle(getpid(), &l->slot);
+
+    return idle < 0 ? 1 : idle;
+}
+
 /* Whether the workers, here or elsewhere, can take one more connection. One
  * may always wait at the door: it tells when a worker is free again. */
 static int room(loop *l)
@@ -43,13 +52,12 @@ static int room(loop *l)
         return 1;
     }
     waiting = (int)door_length(l->door);
-    idle = workers_idle();
+    idle = idle_workers(l);
     l->budget = idle - waiting;
     if (l->budget > 0 || !waiting) {
         return 1;
     }
-    return l->balance
-           && balance_look(l->balance, l->row, door_age(l->door, l->now), idle)
+    return l->balance && balance_look(l->row, door_age(l->door, l->now), idle)
            && balance_target(l->balance, l->seat, l->now) >= 0;
 }
 
@@ -219,12 +227,12 @@ static void give_away(loop *l)
 
     if (!l->balance || door_age(l->door, l->now) < BALANCE_LATE) {
         if (l->balance && SEAT_GET(l->row, saturated)) {
-            balance_look(l->balance, l->row, 0, 1);
+            balance_look(l->row, 0, 1);
         }
         return;
     }
-    idle = workers_idle();
-    while (balance_look(l->balance, l->row, door_age(l->door, l->now), idle)
+    idle = idle_workers(l);
+    while (balance_look(l->row, door_age(l->door, l->now), idle)
            && (to = balance_target(l->balance, l->seat, l->now)) >= 0
            && to < l->mail->boxes && door_take_back(l->door, &p)) {
         if (!mailbox_send(&l->mail->box[to], &p)) {
@@ -267,8 +275,12 @@ int listener_wait(loop *l)
     if (l->rearm_at) {
         wait = l->rearm_at > l->now ? (int)(l->rearm_at - l->now) : 0;
     }
-    if (door_length(l->door) && (wait < 0 || wait > BALANCE_LATE)) {
-        wait = BALANCE_LATE;
+    if (l->balance && door_length(l->door)) {
+        int again = SEAT_GET(l->row, saturated) ? BALANCE_AGAIN : BALANCE_LATE;
+
+        if (wait < 0 || wait > again) {
+            wait = again;
+        }
     }
     return wait;
 }

@@ -37,7 +37,7 @@ loop *loop_make(apr_pool_t *p, server_rec *s)
     struct epoll_event ev = {EPOLLIN, {.ptr = &l->wake}};
 
     l->server = s;
-    l->seat = -1;
+    l->seat = l->slot = -1;
     l->wake.ready = woken;
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
     l->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

@@ -85,6 +85,7 @@ struct loop {
 
     int seat;         /* atomic; -1: none is free yet */
     seat_row *row;    /* our seat's; NULL without one */
+    int slot;         /* ours in httpd's scoreboard, once known */
     int *missing;     /* looks for which a seat had no process */
     int *serves;      /* which seats' sockets are ours now */
     int64_t now;      /* CLOCK_MONOTONIC ms, read once per turn */

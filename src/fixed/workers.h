@@ -1,15 +1,19 @@
 /*
- * workers: how many of this child's worker threads are free, as httpd's
- * scoreboard says. One thread (the loop).
+ * workers: how many worker threads of a child are free, as httpd's
+ * scoreboard says. Any thread.
  */
 #ifndef CPUAFFINITY_WORKERS_H
 #define CPUAFFINITY_WORKERS_H
 
+#include <sys/types.h>
+
 /*
- * Idle workers of this process; 0 also while the MPM accepts no connections
- * (too many are open). While the process has no slot yet: all are idle.
- * Costs a look at every worker's row.
+ * Idle workers of a process; 0 also while its MPM accepts no connections
+ * (too many are open). Costs a look at every worker's row.
+ * @param slot the caller's memory of where the process stands in the
+ *        scoreboard; any value at first
+ * @return the number, or -1 if the process has no place there (yet)
  */
-int workers_idle(void);
+int workers_idle(pid_t pid, int *slot);
 
 #endif
