@@ -1,0 +1,155 @@
+/*
+ * mod_cpuaffinity: pins the processes, the listener and the worker threads
+ * of httpd's MPM to CPUs, and turns mpm_event's children into a fixed set of
+ * pinned processes with their own listening sockets.
+ *
+ * This file holds the directives, the hooks in the order in which httpd runs
+ * them, and the module record. What they do is in src/.
+ */
+#include "httpd.h"
+#include "http_config.h"
+#include "http_connection.h"
+#include "http_log.h"
+#include "http_main.h"
+#include "http_protocol.h"
+#include "ap_mpm.h"
+#include "mpm_common.h"
+
+#include "config.h"
+#include "affinity/affinity.h"
+#include "report/status.h"
+
+module AP_MODULE_DECLARE_DATA cpuaffinity_module;
+
+#define WHICH(directive) ((void *)(apr_size_t)(directive))
+
+static const command_rec directives[] = {
+    AP_INIT_TAKE_ARGV("CPUAffinity", config_set_argv, WHICH(CONFIG_AFFINITY),
+                      RSRC_CONF,
+                      "what each process gets: off, auto, a unit (machine "
+                      "package numa l3 core cpu), or map CPUSET ..."),
+    AP_INIT_TAKE_ARGV("CPUAffinityListener", config_set_argv,
+                      WHICH(CONFIG_LISTENER), RSRC_CONF,
+                      "where the listener thread runs: process, a unit "
+                      "[exclusive], or CPUSET ..."),
+    AP_INIT_TAKE_ARGV("CPUAffinityWorkers", config_set_argv,
+                      WHICH(CONFIG_WORKERS), RSRC_CONF,
+                      "where worker threads run: process, a unit, or "
+                      "CPUSET ..."),
+    AP_INIT_TAKE1("CPUAffinityCPUs", config_set_word, WHICH(CONFIG_CPUS),
+                  RSRC_CONF, "the CPUs that may be used at all"),
+    AP_INIT_TAKE1("CPUAffinitySMT", config_set_word, WHICH(CONFIG_SMT),
+                  RSRC_CONF, "all, or first: one logical CPU per core"),
+    AP_INIT_TAKE1("CPUAffinityMemory", config_set_word, WHICH(CONFIG_MEMORY),
+                  RSRC_CONF, "off, or local: prefer the memory of near nodes"),
+    AP_INIT_TAKE1("CPUAffinityChildren", config_set_word,
+                  WHICH(CONFIG_CHILDREN), RSRC_CONF,
+                  "mask of programs started by httpd: original or inherit"),
+    AP_INIT_TAKE1("CPUAffinityWatch", config_set_word, WHICH(CONFIG_WATCH),
+                  RSRC_CONF, "seconds between looks at the masks, or off"),
+    AP_INIT_TAKE1("CPUAffinityStrict", config_set_word, WHICH(CONFIG_STRICT),
+                  RSRC_CONF, "on: a CPU that cannot be had stops the start"),
+    AP_INIT_TAKE1("FixedProcesses", config_set_word, WHICH(CONFIG_PROCESSES),
+                  RSRC_CONF, "off, auto, or how many fixed processes"),
+    AP_INIT_FLAG("FixedStatic", config_set_static, NULL,
+                 RSRC_CONF | ACCESS_CONF,
+                 "whether the loop may repeat answers from here"),
+    AP_INIT_TAKE12("FixedStaticCache", config_set_words, WHICH(CONFIG_CACHE),
+                   RSRC_CONF,
+                   "answers a process remembers, and how long a file is "
+                   "trusted"),
+    AP_INIT_TAKE1("FixedSteering", config_set_word, WHICH(CONFIG_STEERING),
+                  RSRC_CONF,
+                  "connections to the receiving CPU's seat: off, "
+                  "cpu or auto"),
+    AP_INIT_TAKE1("FixedBalance", config_set_word, WHICH(CONFIG_BALANCE),
+                  RSRC_CONF,
+                  "whether a saturated seat gives connections to "
+                  "an idle one"),
+    AP_INIT_TAKE12("FixedStaticMemory", config_set_words,
+                   WHICH(CONFIG_STATIC_MEMORY), RSRC_CONF,
+                   "size up to which files are answered from memory, and the "
+                   "memory for that"),
+    {NULL}};
+
+static int pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
+{
+    affinity_pre_config(pconf);
+    return OK;
+}
+
+static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
+                        server_rec *s)
+{
+    return affinity_check_config(pconf, ptemp, s);
+}
+
+static void test_config(apr_pool_t *pconf, server_rec *s)
+{
+    if (ap_exists_config_define("DUMP_CPUAFFINITY")) {
+        affinity_dump(pconf, s);
+    }
+}
+
+static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
+                       server_rec *s)
+{
+    return affinity_post_config(pconf, s);
+}
+
+static void child_status(server_rec *s, pid_t pid, ap_generation_t gen,
+                         int slot, mpm_child_status state)
+{
+    affinity_child_status(pid, state);
+}
+
+static void child_init(apr_pool_t *pchild, server_rec *s)
+{
+    affinity_child_init(pchild, s);
+}
+
+static void child_stopping(apr_pool_t *pchild, int graceful)
+{
+    affinity_child_stopping();
+}
+
+static int pre_connection(conn_rec *c, void *csd)
+{
+    affinity_connection(c);
+    return OK;
+}
+
+static void register_hooks(apr_pool_t *p)
+{
+    /* Before the configuration is carried out: the mask httpd was started
+     * with is saved while nothing has changed it. */
+    ap_hook_pre_config(pre_config, NULL, NULL, APR_HOOK_REALLY_FIRST);
+
+    /* After the MPM has settled its limits, which the plan is made for. */
+    ap_hook_check_config(check_config, NULL, NULL, APR_HOOK_REALLY_LAST);
+    ap_hook_test_config(test_config, NULL, NULL, APR_HOOK_MIDDLE);
+
+    /* The table of seats has to be there when the first child is forked. */
+    ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_MIDDLE);
+
+    /* In the parent, at each child's end. */
+    ap_hook_child_status(child_status, NULL, NULL, APR_HOOK_MIDDLE);
+
+    /* After every other module: threads that they make in their child_init
+     * exist by then and are told from those that inherit from here. */
+    ap_hook_child_init(child_init, NULL, NULL, APR_HOOK_REALLY_LAST);
+    ap_hook_child_stopping(child_stopping, NULL, NULL, APR_HOOK_REALLY_FIRST);
+
+    /* Before a worker's first connection touches memory anywhere. */
+    ap_hook_pre_connection(pre_connection, NULL, NULL, APR_HOOK_REALLY_FIRST);
+
+    ap_hook_handler(status_handler, NULL, NULL, APR_HOOK_MIDDLE);
+    status_register();
+}
+
+AP_DECLARE_MODULE(cpuaffinity) = {
+    STANDARD20_MODULE_STUFF, config_create_dir, /* per-directory: FixedStatic */
+    config_merge_dir,        config_create_server, /* all others, main server only */
+    config_merge_server,     directives,           register_hooks,
+    AP_MODULE_FLAG_NONE,
+};

@@ -1,0 +1,417 @@
+#include "affinity/affinity.h"
+
+#include <sys/mman.h>
+
+#include <hwloc/bitmap.h>
+#include <jansson.h>
+
+#include "apr_strings.h"
+#include "http_config.h"
+#include "http_log.h"
+#include "http_main.h"
+
+#include "config.h"
+#include "affinity/pin.h"
+#include "affinity/planview.h"
+#include "affinity/tasks.h"
+#include "affinity/watch.h"
+#include "fixed/processes.h"
+
+APLOG_USE_MODULE(cpuaffinity);
+
+#define RETAINED_MASK "mod_cpuaffinity/inherited-mask"
+#define PLAN_MEMFD "cpuaffinity-plan"
+
+/* One per reading of the configuration; children have a copy by fork. */
+static struct {
+    cpuset *inherited;
+    topology *topology;
+    plan *plan;
+    seat_table *seats;
+    apr_pool_t *pconf;
+    int plan_fd;
+    int seat;
+    int threaded;
+    apr_time_t next_pass; /* prefork: when connections look again */
+} affinity = {.seat = -1, .plan_fd = -1};
+
+const plan *affinity_plan(void)
+{
+    return affinity.plan;
+}
+
+topology *affinity_topology(void)
+{
+    return affinity.topology;
+}
+
+seat_table *affinity_seats(void)
+{
+    return affinity.seats;
+}
+
+int affinity_seat(void)
+{
+    return __atomic_load_n(&affinity.seat, __ATOMIC_RELAXED);
+}
+
+/* The mask is kept as a list, in memory that outlives a reload of the DSO. */
+static cpuset *inherited_mask(apr_pool_t *p)
+{
+    char **kept = ap_retained_data_get(RETAINED_MASK);
+    cpuset *set = cpuset_make(p);
+
+    if (!kept) {
+        kept = ap_retained_data_create(RETAINED_MASK, sizeof(*kept));
+        if (pin_get(0, set)) {
+            ap_log_error(APLOG_MARK, APLOG_WARNING, errno, NULL,
+                         "CPUAffinity: cannot read the CPU mask that httpd "
+                         "was started with");
+        }
+        *kept = apr_pstrdup(ap_pglobal, cpuset_format(p, set));
+    }
+    else {
+        hwloc_bitmap_list_sscanf(set, *kept);
+    }
+    return set;
+}
+
+static apr_status_t forget(void *data)
+{
+    affinity.topology = NULL;
+    affinity.plan = NULL;
+    affinity.seats = NULL;
+    if (affinity.plan_fd >= 0) {
+        close(affinity.plan_fd);
+        affinity.plan_fd = -1;
+    }
+    return APR_SUCCESS;
+}
+
+void affinity_pre_config(apr_pool_t *pconf)
+{
+    affinity.pconf = pconf;
+    affinity.inherited = inherited_mask(pconf);
+    apr_pool_cleanup_register(pconf, NULL, forget, apr_pool_cleanup_null);
+}
+
+int affinity_cpu_count(apr_pool_t *p)
+{
+    int online = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    int count = hwloc_bitmap_weight(affinity.inherited);
+
+    return count < 1 || (online > 0 && online < count) ? online : count;
+}
+
+/* A message of the plan names a directive first: add where it stands. */
+static const char *with_place(apr_pool_t *p, const config_server *cf,
+                              const char *message)
+{
+    const char *name = apr_pstrmemdup(p, message, strcspn(message, " :"));
+    const char *where = config_where(cf, name);
+
+    return where ? apr_psprintf(p, "%s (%s)", message, where) : message;
+}
+
+static int load_topology(apr_pool_t *p, const config_server *cf)
+{
+    topology_source source = {
+        .inherited =
+            hwloc_bitmap_iszero(affinity.inherited) ? NULL : affinity.inherited,
+        .io = policy_needs_io(cf->policy),
+    };
+    const char *error;
+
+    if (topology_load(p, &source, &affinity.topology, &error)) {
+        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, NULL,
+                     "CPUAffinity: cannot read this machine's topology: %s",
+                     error);
+        return -1;
+    }
+    return 0;
+}
+
+/* Planned processes and workers per process. */
+static void plan_size(const config_server *cf, int *processes, int *threads)
+{
+    int max_threads = 0, is_threaded = 0;
+
+    ap_mpm_query(AP_MPMQ_IS_THREADED, &is_threaded);
+    ap_mpm_query(AP_MPMQ_MAX_THREADS, &max_threads);
+    affinity.threaded = is_threaded != AP_MPMQ_NOT_SUPPORTED;
+    *threads = affinity.threaded ? max_threads : 0;
+    *processes = processes_tree_int(ap_conftree, "StartServers",
+                                    affinity.threaded ? 3 : 5);
+    if (cf->fixed != CONFIG_FIXED_OFF) {
+        ap_mpm_query(AP_MPMQ_MAX_DAEMONS, processes);
+    }
+    if (*processes < 1 || ap_exists_config_define("ONE_PROCESS")
+        || ap_exists_config_define("DEBUG")) {
+        *processes = 1;
+    }
+}
+
+int affinity_check_config(apr_pool_t *pconf, apr_pool_t *ptemp, server_rec *s)
+{
+    config_server *cf = config_get(s);
+    int processes, threads, i;
+    const char *error;
+
+    config_defaults(cf);
+    if (cf->policy->process == POLICY_PROCESS_OFF
+        && cf->fixed == CONFIG_FIXED_OFF
+        && !ap_exists_config_define("DUMP_CPUAFFINITY")) {
+        return OK;
+    }
+    plan_size(cf, &processes, &threads);
+    if (load_topology(pconf, cf)) {
+        return HTTP_INTERNAL_SERVER_ERROR;
+    }
+    if (plan_make(pconf, affinity.topology, cf->policy, processes, threads,
+                  &affinity.plan, &error)) {
+        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, NULL, "%s",
+                     with_place(ptemp, cf, error));
+        return HTTP_INTERNAL_SERVER_ERROR;
+    }
+    for (i = 0; ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST
+                && i < affinity.plan->warnings->nelts;
+         i++) {
+        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, NULL, "%s",
+                     with_place(ptemp, cf,
+                                APR_ARRAY_IDX(affinity.plan->warnings, i,
+                                              const char *)));
+    }
+    return OK;
+}
+
+/* The plan as JSON in a sealed memfd, for "cpuaffinity ps": it finds it in
+ * /proc/PID/fd of any process of the server. */
+static void publish(const plan *pl, server_rec *s)
+{
+    json_t *json = planview_json(affinity.pconf, affinity.topology, pl);
+    char *text = json_dumps(json, JSON_COMPACT);
+    size_t length = text ? strlen(text) : 0, done = 0;
+    int fd = memfd_create(PLAN_MEMFD, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    while (fd >= 0 && done < length) {
+        ssize_t n = write(fd, text + done, length - done);
+
+        if (n <= 0) {
+            close(fd);
+            fd = -1;
+            break;
+        }
+        done += (size_t)n;
+    }
+    if (fd >= 0) {
+        fcntl(fd, F_ADD_SEALS,
+              F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+        affinity.plan_fd = fd;
+    }
+    else {
+        ap_log_error(APLOG_MARK, APLOG_INFO, errno, s,
+                     "CPUAffinity: the plan is not shown to "
+                     "\"cpuaffinity ps\"");
+    }
+    free(text);
+    json_decref(json);
+}
+
+static void announce(apr_pool_t *p, const config_server *cf, server_rec *s)
+{
+    const plan *pl = affinity.plan;
+    int i;
+
+    for (i = 0; pl->active && i < pl->seats; i++) {
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, "CPUAffinity: %s",
+                     planview_seat(p, pl, i));
+    }
+    for (i = 0; i < pl->warnings->nelts; i++) {
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, s, "%s",
+            with_place(p, cf, APR_ARRAY_IDX(pl->warnings, i, const char *)));
+    }
+}
+
+int affinity_post_config(apr_pool_t *pconf, server_rec *s)
+{
+    const config_server *cf = config_get(s);
+    int seats = 0;
+
+    if (!affinity.plan
+        || ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
+        return OK;
+    }
+    announce(pconf, cf, s);
+    if (cf->fixed != CONFIG_FIXED_OFF) {
+        seats = affinity.plan->seats;
+    }
+    else if (affinity.plan->active) {
+        ap_mpm_query(AP_MPMQ_HARD_LIMIT_DAEMONS, &seats);
+    }
+    if (seats < 1) {
+        return OK;
+    }
+    affinity.seats = seat_table_make(pconf, seats);
+    if (!affinity.seats) {
+        ap_log_error(APLOG_MARK, APLOG_EMERG, errno, s,
+                     "CPUAffinity: no shared memory for %d seats", seats);
+        return HTTP_INTERNAL_SERVER_ERROR;
+    }
+    publish(affinity.plan, s);
+    return OK;
+}
+
+static int claim(void)
+{
+    int seat = seat_claim(affinity.seats);
+
+    __atomic_store_n(&affinity.seat, seat, __ATOMIC_RELAXED);
+    return seat;
+}
+
+/* Threads that other modules made in their child_init. */
+static void pin_early_threads(apr_pool_t *p, const cpuset *set)
+{
+    apr_array_header_t *tasks = tasks_read(p, 0, TASKS_IDENTITY);
+    int i;
+
+    for (i = 0; tasks && i < tasks->nelts; i++) {
+        const task_row *t = &APR_ARRAY_IDX(tasks, i, task_row);
+
+        if (t->role != TASK_MAIN) {
+            pin_set(t->tid, set, NULL);
+        }
+    }
+}
+
+static void fill_watch(watch_config *w, const config_server *cf, server_rec *s)
+{
+    w->plan = affinity.plan;
+    w->allowed = affinity.topology->allowed;
+    w->seat = affinity.seat;
+    w->claim = claim;
+    w->interval = cf->watch;
+    w->threads = affinity.plan->threads;
+    w->s = s;
+}
+
+/* Gives the main thread the set that the listener is to inherit. */
+static void pin_main(apr_pool_t *pchild, const config_server *cf, server_rec *s)
+{
+    const plan_place *place = plan_seat(affinity.plan, affinity.seat);
+    const cpuset *set = affinity.threaded ? place->listener : place->process;
+    cpuset *actual = cpuset_make(pchild);
+    int rc;
+
+    if (cf->memory_local
+        && topology_bind_memory(affinity.topology, place->process)) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, errno, s,
+                     "CPUAffinityMemory local: seat %d cannot prefer the "
+                     "memory near CPUs %s",
+                     affinity.seat, cpuset_format(pchild, place->process));
+    }
+    pin_early_threads(pchild, place->process);
+    rc = pin_set(0, set, actual);
+    if (rc) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, rc < 0 ? errno : 0, s,
+                     "CPUAffinity: seat %d wants CPUs %s and %s%s",
+                     affinity.seat, cpuset_format(pchild, set),
+                     rc < 0 ? "cannot have them" : "got ",
+                     rc < 0 ? "" : cpuset_format(pchild, actual));
+    }
+}
+
+void affinity_child_init(apr_pool_t *pchild, server_rec *s)
+{
+    const config_server *cf = config_get(s);
+    watch_config w = {0};
+    apr_status_t rv;
+
+    if (!affinity.seats) {
+        return;
+    }
+    if (claim() < 0) {
+        ap_log_error(APLOG_MARK, APLOG_INFO, 0, s,
+                     "CPUAffinity: no seat is free for process %d yet",
+                     (int)getpid());
+    }
+    if (!affinity.plan->active) {
+        return;
+    }
+    if (affinity.seat >= 0) {
+        pin_main(pchild, cf, s);
+    }
+    if (!cf->children_inherit && pin_children(affinity.inherited)) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, errno, s,
+                     "CPUAffinityChildren original: programs started here "
+                     "will run with the thread's mask");
+    }
+    if (!affinity.threaded) {
+        return;
+    }
+    fill_watch(&w, cf, s);
+    rv = watch_start(pchild, &w);
+    if (rv != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
+                     "CPUAffinity: cannot start the thread that places the "
+                     "workers of seat %d",
+                     affinity.seat);
+    }
+}
+
+void affinity_child_stopping(void)
+{
+    watch_stop();
+    if (affinity.seats) {
+        seat_release(affinity.seats, getpid());
+    }
+}
+
+void affinity_child_status(pid_t pid, mpm_child_status state)
+{
+    if (affinity.seats && state == MPM_CHILD_EXITED) {
+        seat_release(affinity.seats, pid);
+    }
+}
+
+/* prefork has one thread: it looks after itself, between connections. */
+static void look_after_self(conn_rec *c)
+{
+    const config_server *cf = config_get(c->base_server);
+    apr_time_t now;
+
+    if (!cf->watch || affinity.seat < 0) {
+        return;
+    }
+    now = apr_time_now();
+    if (now >= affinity.next_pass) {
+        watch_config w = {0};
+
+        if (affinity.next_pass) {
+            fill_watch(&w, cf, c->base_server);
+            watch_pass_now(c->pool, &w);
+        }
+        affinity.next_pass = now + apr_time_from_sec(cf->watch);
+    }
+}
+
+void affinity_connection(conn_rec *c)
+{
+    if (!affinity.seats || !affinity.plan->active) {
+        return;
+    }
+    if (affinity.threaded) {
+        watch_connection(c);
+    }
+    else {
+        look_after_self(c);
+    }
+}
+
+void affinity_dump(apr_pool_t *p, server_rec *s)
+{
+    if (affinity.plan) {
+        printf("%s", planview_text(p, affinity.topology, affinity.plan));
+    }
+}
