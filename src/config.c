@@ -5,6 +5,8 @@
 
 #include "http_log.h"
 
+#include "fixed/processes.h"
+
 extern module AP_MODULE_DECLARE_DATA cpuaffinity_module;
 APLOG_USE_MODULE(cpuaffinity);
 
@@ -94,7 +96,7 @@ void config_defaults(config_server *cf)
     DEFAULT(memory_local, 0);
     DEFAULT(children_inherit, 0);
     DEFAULT(watch, 10);
-    DEFAULT(fixed, CONFIG_FIXED_OFF);
+    DEFAULT(fixed, PROCESSES_OFF);
     DEFAULT(cache_entries, 10000);
     DEFAULT(cache_valid, 1000);
     DEFAULT(steering, CONFIG_STEERING_AUTO);
@@ -230,26 +232,6 @@ static const char *set_watch(cmd_parms *cmd, config_server *cf, const char *arg)
     return NULL;
 }
 
-static const char *set_fixed(cmd_parms *cmd, config_server *cf, const char *arg)
-{
-    apr_int64_t n;
-
-    if (!strcasecmp(arg, "off")) {
-        cf->fixed = CONFIG_FIXED_OFF;
-    }
-    else if (!strcasecmp(arg, "auto")) {
-        cf->fixed = CONFIG_FIXED_AUTO;
-    }
-    else if (number(arg, 1, 4096, &n)) {
-        return apr_psprintf(cmd->pool, "'%s' is not off, auto or 1 to 4096",
-                            arg);
-    }
-    else {
-        cf->fixed = (int)n;
-    }
-    return NULL;
-}
-
 const char *config_set_word(cmd_parms *cmd, void *dir, const char *arg)
 {
     static const char *const off_on[] = {"off", "on", NULL};
@@ -288,7 +270,7 @@ const char *config_set_word(cmd_parms *cmd, void *dir, const char *arg)
         err = set_watch(cmd, cf, arg);
         break;
     default:
-        err = set_fixed(cmd, cf, arg);
+        err = processes_parse(cmd->pool, arg, &cf->fixed);
         break;
     }
     return err ? complain(cmd, err) : NULL;

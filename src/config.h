@@ -11,9 +11,6 @@
 #include "affinity/policy.h"
 
 #define CONFIG_UNSET (-1)
-/* Values of config_server.fixed beside a count and CONFIG_UNSET. */
-#define CONFIG_FIXED_OFF 0
-#define CONFIG_FIXED_AUTO (-2)
 
 /* Directives that may be given once; index of config_server.where and of
  * config_names, and the setters' cmd->info. */
@@ -49,7 +46,7 @@ typedef struct config_server {
     int memory_local; /* CPUAffinityMemory: 0 off, 1 local */
     int children_inherit;   /* CPUAffinityChildren: 0 original, 1 inherit */
     int watch;              /* CPUAffinityWatch: seconds, 0 off */
-    int fixed;              /* FixedProcesses: N, CONFIG_FIXED_… */
+    int fixed;              /* FixedProcesses: N, PROCESSES_… */
     int cache_entries;      /* FixedStaticCache ENTRIES */
     int cache_valid;        /* … VALID, milliseconds */
     int steering;           /* FixedSteering: config_steering */

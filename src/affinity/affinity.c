@@ -134,15 +134,14 @@ static int load_topology(apr_pool_t *p, const config_server *cf)
 /* Planned processes and workers per process. */
 static void plan_size(const config_server *cf, int *processes, int *threads)
 {
-    int max_threads = 0, is_threaded = 0;
+    int max_threads = 0, is_threaded = 0, planned_threads;
 
     ap_mpm_query(AP_MPMQ_IS_THREADED, &is_threaded);
     ap_mpm_query(AP_MPMQ_MAX_THREADS, &max_threads);
     affinity.threaded = is_threaded != AP_MPMQ_NOT_SUPPORTED;
     *threads = affinity.threaded ? max_threads : 0;
-    *processes = processes_tree_int(ap_conftree, "StartServers",
-                                    affinity.threaded ? 3 : 5);
-    if (cf->fixed != CONFIG_FIXED_OFF) {
+    processes_planned(ap_conftree, processes, &planned_threads);
+    if (cf->fixed != PROCESSES_OFF) {
         ap_mpm_query(AP_MPMQ_MAX_DAEMONS, processes);
     }
     if (*processes < 1 || ap_exists_config_define("ONE_PROCESS")
@@ -159,7 +158,7 @@ int affinity_check_config(apr_pool_t *pconf, apr_pool_t *ptemp, server_rec *s)
 
     config_defaults(cf);
     if (cf->policy->process == POLICY_PROCESS_OFF
-        && cf->fixed == CONFIG_FIXED_OFF
+        && cf->fixed == PROCESSES_OFF
         && !ap_exists_config_define("DUMP_CPUAFFINITY")) {
         return OK;
     }
@@ -243,7 +242,7 @@ int affinity_post_config(apr_pool_t *pconf, server_rec *s)
         return OK;
     }
     announce(pconf, cf, s);
-    if (cf->fixed != CONFIG_FIXED_OFF) {
+    if (cf->fixed != PROCESSES_OFF) {
         seats = affinity.plan->seats;
     }
     else if (affinity.plan->active) {
