@@ -1,7 +1,16 @@
 # mod_cpuaffinity: everything is built into build/, on top of apxs.
 #   make            the module and the command line tool
+#   make deps       installs the Debian packages that are missing
 #   make run        a private httpd with the module, showing its map
-#   make test       all tests (see also asan, valgrind, fuzz, coverage)
+#   make test       all tests; check: the same without looking for packages
+#   make asan       all tests with address and undefined behaviour sanitizers
+#   make valgrind   unit tests under memcheck, the placer under helgrind
+#   make fuzz       each fuzz target for FUZZ_SECONDS (60)
+#   make coverage   line coverage of all tests
+#   make lint       clang-format, clang-tidy, sizes; format: reformats
+#   make bench      the comparison (QUICK=1: under five minutes)
+#   make install    module, tool, sample configuration (DESTDIR=)
+#   make clean      removes build/
 
 BUILD   ?= build
 CC      ?= cc
@@ -55,8 +64,12 @@ REPLAY := $(patsubst t/fuzz/%.c,$(BUILD)/replay/%,$(wildcard t/fuzz/*.c))
 ALL_C := $(SRC) $(wildcard src/cli/*.c t/unit/*.c t/fuzz/*.c bench/*.c)
 ALL_H := $(wildcard src/*.h src/*/*.h t/unit/*.h)
 
-.PHONY: all deps run test check lint format asan valgrind fuzz coverage \
+.DEFAULT_GOAL := all
+.PHONY: help all deps run test check lint format asan valgrind fuzz coverage \
 	install clean unit replay bench bench-affinity
+help:
+	@sed -n "s/^#   //p" Makefile
+
 all: $(BUILD)/mod_cpuaffinity.so $(BUILD)/cpuaffinity
 
 $(BUILD)/mod_cpuaffinity.so: $(OBJ)
