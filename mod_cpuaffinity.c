@@ -10,7 +10,7 @@
 #include "http_config.h"
 #include "http_connection.h"
 #include "http_log.h"
-#include "http_main.h"
+#include "http_core.h"
 #include "http_protocol.h"
 #include "ap_mpm.h"
 #include "mpm_common.h"
@@ -19,7 +19,9 @@
 #include "affinity/affinity.h"
 #include "report/status.h"
 
-module AP_MODULE_DECLARE_DATA cpuaffinity_module;
+/* The one symbol that the DSO shows. */
+extern module AP_MODULE_DECLARE_DATA cpuaffinity_module
+    __attribute__((visibility("default")));
 
 #define WHICH(directive) ((void *)(apr_size_t)(directive))
 

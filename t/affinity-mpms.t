@@ -42,10 +42,11 @@ CPUAffinityWatch 1
 $status
 END
     $h->start;
+    ok $h->wait_for(sub { $h->children >= 2 }), 'children are there';
     ok all_on($h, 'main', scalar($h->children), '1'), 'processes are pinned';
     my ($pid) = $h->children;
     is scalar($h->threads(undef, pids => [$pid])), 1, 'and have no thread';
-    system 'taskset', '-pc', '0-1', $_ for $h->children;
+    system "taskset -pc 0-1 $_ >/dev/null" for $h->children;
     $h->wait_for(sub {
         $h->get('/') for 1 .. 8;
         return !grep { $_->{cpus} ne '1' } $h->threads('main');

@@ -9,6 +9,7 @@
 #include "http_config.h"
 #include "http_log.h"
 #include "http_main.h"
+#include "http_core.h"
 
 #include "config.h"
 #include "affinity/pin.h"
@@ -157,8 +158,7 @@ int affinity_check_config(apr_pool_t *pconf, apr_pool_t *ptemp, server_rec *s)
     const char *error;
 
     config_defaults(cf);
-    if (cf->policy->process == POLICY_PROCESS_OFF
-        && cf->fixed == PROCESSES_OFF
+    if (cf->policy->process == POLICY_PROCESS_OFF && cf->fixed == PROCESSES_OFF
         && !ap_exists_config_define("DUMP_CPUAFFINITY")) {
         return OK;
     }

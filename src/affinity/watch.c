@@ -377,6 +377,10 @@ apr_status_t watch_start(apr_pool_t *pchild, const watch_config *cf)
     apr_status_t rv;
 
     watch.cf = *cf;
+    watch.stop = 0;
+    watch.placed = 0;
+    watch.listener = 0;
+    watch.stuck = NULL;
     watch.workers = apr_pcalloc(pchild, sizeof(pid_t) * (cf->threads + 1));
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

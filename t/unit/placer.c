@@ -12,6 +12,7 @@
 #include "tap.h"
 
 #include "httpd.h"
+#include "http_config.h"
 #include "http_log.h"
 #include "ap_mpm.h"
 #include "scoreboard.h"
@@ -28,8 +29,8 @@ static global_score global;
 static process_score parents[1];
 static worker_score rows[WORKERS];
 static worker_score *servers[1] = {rows};
-static scoreboard board = {.global = &global, .parent = parents,
-                           .servers = servers};
+static scoreboard board = {
+    .global = &global, .parent = parents, .servers = servers};
 scoreboard *ap_scoreboard_image = &board;
 static int generation;
 
@@ -52,12 +53,7 @@ void ap_log_error_(const char *file, int line, int module, int level,
 {
 }
 
-int ap_get_server_module_loglevel(const server_rec *s, int index)
-{
-    return APLOG_WARNING;
-}
-
-int *const aplog_module_index;
+module AP_MODULE_DECLARE_DATA cpuaffinity_module;
 
 apr_status_t ap_thread_create(apr_thread_t **thread, apr_threadattr_t *attr,
                               apr_thread_start_t func, void *data,
@@ -66,7 +62,26 @@ apr_status_t ap_thread_create(apr_thread_t **thread, apr_threadattr_t *attr,
     return apr_thread_create(thread, attr, func, data, p);
 }
 
+static pthread_mutex_t leave_lock = PTHREAD_MUTEX_INITIALIZER;
 static int leave;
+
+/* A lock, not an atomic: helgrind knows no atomics. */
+static int leaving(void)
+{
+    int value;
+
+    pthread_mutex_lock(&leave_lock);
+    value = leave;
+    pthread_mutex_unlock(&leave_lock);
+    return value;
+}
+
+static void set_leave(int value)
+{
+    pthread_mutex_lock(&leave_lock);
+    leave = value;
+    pthread_mutex_unlock(&leave_lock);
+}
 
 /* A worker as the MPM makes it: pid first, then id, generation, status. */
 static void *worker(void *data)
@@ -78,7 +93,7 @@ static void *worker(void *data)
     row->tid = pthread_self();
     row->generation = generation;
     __atomic_store_n(&row->status, SERVER_READY, __ATOMIC_RELEASE);
-    while (!__atomic_load_n(&leave, __ATOMIC_ACQUIRE)) {
+    while (!leaving()) {
         usleep(300);
     }
     return NULL;
@@ -92,7 +107,7 @@ static void *listener(void *data)
     sigemptyset(&set);
     sigaddset(&set, SIGHUP);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-    while (!__atomic_load_n(&leave, __ATOMIC_ACQUIRE)) {
+    while (!leaving()) {
         usleep(300);
     }
     return NULL;
@@ -120,7 +135,7 @@ static int life(apr_pool_t *parent, const plan *pl, int early)
     memset(rows, 0, sizeof(rows));
     parents[0].pid = getpid();
     generation++;
-    __atomic_store_n(&leave, 0, __ATOMIC_RELEASE);
+    set_leave(0);
     apr_pool_create(&pchild, parent);
     if (watch_start(pchild, &cf)) {
         return -1;
@@ -138,7 +153,7 @@ static int life(apr_pool_t *parent, const plan *pl, int early)
     }
     watch_stop();
     watch_stop();
-    __atomic_store_n(&leave, 1, __ATOMIC_RELEASE);
+    set_leave(1);
     for (i = 0; i <= WORKERS; i++) {
         pthread_join(threads[i], NULL);
     }
@@ -151,8 +166,12 @@ int main(void)
     sigset_t all;
     apr_pool_t *pool;
     plan_place place;
-    plan pl = {.active = 1, .unit = "map", .seats = 1, .threads = WORKERS,
-               .nplaces = 1, .places = &place};
+    plan pl = {.active = 1,
+               .unit = "map",
+               .seats = 1,
+               .threads = WORKERS,
+               .nplaces = 1,
+               .places = &place};
     int i, full = 0;
 
     apr_initialize();
