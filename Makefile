@@ -19,6 +19,9 @@ CLANG_FORMAT ?= clang-format
 CLANG_TIDY   ?= clang-tidy
 PROVE   ?= prove
 OPT     ?= -O2 -g
+# V=1 shows the commands.
+Q       := $(if $(V),,@)
+SAY     := @$(if $(V),:,echo)
 
 # What tests and "make run" need beside a compiler, as Debian packages.
 DEPS := apache2-bin apache2-dev libhwloc-dev libjansson-dev pkg-config gcc make perl curl \
@@ -49,7 +52,7 @@ CFLAGS_ALL = -std=gnu11 $(OPT) -fPIC -fvisibility=hidden -pthread \
 	-fstack-protector-strong $(WARN) $(CFLAGS) $(SAN)
 
 # Pure code: no httpd header; the tool, unit tests and fuzzers link it alone.
-PURE := cpuset topology cgroup policy plan planview tasks pin
+PURE := cpuset topology units cgroup policy deal plan planview tasks pin
 PURE_FIXED := request cache answer
 PURE_SRC := $(wildcard $(PURE:%=src/affinity/%.c) \
 	$(PURE_FIXED:%=src/fixed/%.c))
@@ -73,25 +76,30 @@ help:
 all: $(BUILD)/mod_cpuaffinity.so $(BUILD)/cpuaffinity
 
 $(BUILD)/mod_cpuaffinity.so: $(OBJ)
-	$(CC) -shared $(CFLAGS_ALL) $(LDFLAGS) -Wl,-z,now -o $@ $(OBJ) $(LIBS)
+	$(SAY) "ld $@"
+	$(Q)$(CC) -shared $(CFLAGS_ALL) $(LDFLAGS) -Wl,-z,now -o $@ $(OBJ) $(LIBS)
 
 $(BUILD)/cpuaffinity: $(CLI_OBJ) $(PURE_OBJ)
-	$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS) $(APR_LIB)
+	$(SAY) "ld $@"
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS) $(APR_LIB)
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(SAY) "cc $<"
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 # A unit test may name further objects it needs in a first-lines comment
 # "links: src/affinity/pin.c"; the pure ones are always there.
 $(BUILD)/unit/%.t: t/unit/%.c $(PURE_OBJ) t/unit/tap.h
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -o $@ $< \
+	$(SAY) "cc $@"
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -o $@ $< \
 	    $$(sed -n 's/^.*links: *//p' $<) $(PURE_OBJ) $(LIBS) $(APR_LIB) -ldl
 
 $(BUILD)/replay/%: t/fuzz/%.c t/fuzz/replay.h $(PURE_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -DREPLAY -o $@ $< $(PURE_OBJ) \
+	$(SAY) "cc $@"
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -DREPLAY -o $@ $< $(PURE_OBJ) \
 	    $(LIBS) $(APR_LIB)
 
 $(BUILD)/fuzz/%: t/fuzz/%.c $(PURE_SRC)

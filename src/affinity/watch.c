@@ -81,7 +81,7 @@ static int place_worker(const worker_score *row, int worker)
     char name[16];
     int rc = -1;
 
-    snprintf(name, sizeof(name), "httpd/w%03d", worker);
+    snprintf(name, sizeof(name), "httpd/w%03u", (unsigned)worker % 100000u);
     pthread_mutex_lock(&watch.lock);
     if (!watch.stop) {
         rc = pin_set_pthread(row->tid, worker_set(&watch.cf, worker), NULL);

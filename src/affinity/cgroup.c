@@ -1,0 +1,142 @@
+#include "affinity/cgroup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH_SIZE 4608
+
+/* A small file as a string. @return 0 or -1 */
+static int slurp(const char *path, char *buf, size_t size)
+{
+    FILE *f = fopen(path, "re");
+    size_t n;
+
+    if (!f) {
+        return -1;
+    }
+    n = fread(buf, 1, size - 1, f);
+    fclose(f);
+    buf[n] = '\0';
+    return n ? 0 : -1;
+}
+
+/* The quota of one group's directory, CPUs; -1: none. */
+static double group_quota(const char *dir)
+{
+    char path[PATH_SIZE + 32], buf[128], buf2[64];
+    double quota, period;
+
+    snprintf(path, sizeof(path), "%s/cpu.max", dir);
+    if (!slurp(path, buf, sizeof(buf))) {
+        return sscanf(buf, "%lf %lf", &quota, &period) == 2 && quota > 0
+                       && period > 0
+                   ? quota / period
+                   : -1;
+    }
+    snprintf(path, sizeof(path), "%s/cpu.cfs_quota_us", dir);
+    if (slurp(path, buf, sizeof(buf))) {
+        return -1;
+    }
+    snprintf(path, sizeof(path), "%s/cpu.cfs_period_us", dir);
+    if (slurp(path, buf2, sizeof(buf2))) {
+        return -1;
+    }
+    quota = strtod(buf, NULL);
+    period = strtod(buf2, NULL);
+    return quota > 0 && period > 0 ? quota / period : -1;
+}
+
+/* The smallest quota from a group up to its hierarchy's root. In a container
+ * the path may name what only the host sees: then the root alone counts. */
+static double path_quota(const char *mount, const char *group)
+{
+    char dir[PATH_SIZE];
+    double best = -1;
+    size_t base = strlen(mount);
+    char *slash;
+
+    snprintf(dir, sizeof(dir), "%s%s", mount, group);
+    for (;;) {
+        double quota = group_quota(dir);
+
+        if (quota > 0 && (best < 0 || quota < best)) {
+            best = quota;
+        }
+        slash = strrchr(dir, '/');
+        if (strlen(dir) <= base || !slash || (size_t)(slash - dir) < base) {
+            return best;
+        }
+        *slash = '\0';
+    }
+}
+
+/* One line of /proc/self/cgroup: "0::/path" or "3:cpu,cpuacct:/path". */
+static double line_quota(const char *root, char *line)
+{
+    static const char *const v2[] = {"/sys/fs/cgroup",
+                                     "/sys/fs/cgroup/unified"};
+    static const char *const v1[] = {"/sys/fs/cgroup/cpu",
+                                     "/sys/fs/cgroup/cpu,cpuacct",
+                                     "/sys/fs/cgroup/cpuacct,cpu"};
+    char mount[PATH_SIZE];
+    char *controllers = strchr(line, ':');
+    char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    const char *const *mounts = v2;
+    size_t count = sizeof(v2) / sizeof(*v2), i;
+    char *word, *rest;
+    int cpu = 0;
+
+    if (!group) {
+        return -1;
+    }
+    *group++ = '\0';
+    controllers++;
+    if (*controllers) {
+        for (word = strtok_r(controllers, ",", &rest); word;
+             word = strtok_r(NULL, ",", &rest)) {
+            cpu |= !strcmp(word, "cpu");
+        }
+        if (!cpu) {
+            return -1;
+        }
+        mounts = v1;
+        count = sizeof(v1) / sizeof(*v1);
+    }
+    for (i = 0; i < count; i++) {
+        double quota;
+
+        snprintf(mount, sizeof(mount), "%s%s", root, mounts[i]);
+        quota = path_quota(mount, strcmp(group, "/") ? group : "");
+        if (quota > 0) {
+            return quota;
+        }
+    }
+    return -1;
+}
+
+int cgroup_quota(const char *root)
+{
+    char path[PATH_SIZE], buf[8192];
+    char *line, *rest;
+    double best = -1;
+    int whole;
+
+    snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
+    if (slurp(path, buf, sizeof(buf))) {
+        return -1;
+    }
+    for (line = strtok_r(buf, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        double quota = line_quota(root, line);
+
+        if (quota > 0 && (best < 0 || quota < best)) {
+            best = quota;
+        }
+    }
+    if (best < 0 || best > 1000000) {
+        return -1;
+    }
+    whole = (int)best;
+    return whole < best ? whole + 1 : whole;
+}

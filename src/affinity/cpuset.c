@@ -1,0 +1,323 @@
+#include "affinity/cpuset.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hwloc/bitmap.h>
+
+#include <apr_strings.h>
+
+/* Far above any machine, far below what a bitmap cannot hold. */
+#define NUMBER_MAX 1000000u
+/* Digits of a mask: as many CPUs as that. */
+#define MASK_DIGITS_MAX 65536
+
+/* Numbers first, first + stride, … up to last. */
+typedef struct range {
+    unsigned first;
+    unsigned last;
+    unsigned stride;
+} range;
+
+/* One parse: where its results and its error go. */
+typedef struct parser {
+    apr_pool_t *p;
+    const cpuset_scope *scope; /* NULL: syntax only */
+    cpuset *set;
+    const char **error;
+} parser;
+
+static apr_status_t free_set(void *data)
+{
+    hwloc_bitmap_free(data);
+    return APR_SUCCESS;
+}
+
+static cpuset *own(apr_pool_t *p, cpuset *set)
+{
+    if (!set) {
+        abort(); /* as APR's pools do when memory is out */
+    }
+    apr_pool_cleanup_register(p, set, free_set, apr_pool_cleanup_null);
+    return set;
+}
+
+cpuset *cpuset_make(apr_pool_t *p)
+{
+    return own(p, hwloc_bitmap_alloc());
+}
+
+cpuset *cpuset_copy(apr_pool_t *p, const cpuset *set)
+{
+    return own(p, hwloc_bitmap_dup(set));
+}
+
+const char *cpuset_format(apr_pool_t *p, const cpuset *set)
+{
+    char *text;
+    const char *copy;
+
+    if (hwloc_bitmap_list_asprintf(&text, set) < 0) {
+        abort();
+    }
+    copy = apr_pstrdup(p, text);
+    free(text);
+    return copy;
+}
+
+static int fail(parser *ps, const char *item, const char *reason)
+{
+    *ps->error = apr_psprintf(ps->p, "'%s' %s", item, reason);
+    return -1;
+}
+
+/* Decimal digits at *s; moves past them. */
+static int parse_number(parser *ps, const char *item, const char **s,
+                        unsigned *n)
+{
+    if (!isdigit((unsigned char)**s)) {
+        return fail(ps, item,
+                    **s ? "has something that is not a number"
+                        : "lacks a number");
+    }
+    for (*n = 0; isdigit((unsigned char)**s); (*s)++) {
+        *n = *n * 10 + (unsigned)(**s - '0');
+        if (*n > NUMBER_MAX) {
+            return fail(ps, item, "is too large a number");
+        }
+    }
+    return 0;
+}
+
+/* "3", "0-7", "0-14:2", nothing behind. */
+static int parse_range(parser *ps, const char *item, const char *s, range *r)
+{
+    if (parse_number(ps, item, &s, &r->first)) {
+        return -1;
+    }
+    r->last = r->first;
+    r->stride = 1;
+    if (*s == '-') {
+        s++;
+        if (parse_number(ps, item, &s, &r->last)) {
+            return -1;
+        }
+        if (r->last < r->first) {
+            return fail(ps, item, "is a reversed range");
+        }
+        if (*s == ':') {
+            s++;
+            if (parse_number(ps, item, &s, &r->stride)) {
+                return -1;
+            }
+            if (r->stride == 0) {
+                return fail(ps, item, "has a stride of 0");
+            }
+        }
+    }
+    return *s ? fail(ps, item, "has trailing text") : 0;
+}
+
+static int past_machine(parser *ps, const char *item, unsigned cpu)
+{
+    *ps->error = apr_psprintf(ps->p,
+                              "'%s': there is no CPU %u, this machine's last "
+                              "is %d",
+                              item, cpu, hwloc_bitmap_last(ps->scope->machine));
+    return -1;
+}
+
+static int add_cpu(parser *ps, const char *item, unsigned cpu)
+{
+    if ((int)cpu > hwloc_bitmap_last(ps->scope->machine)) {
+        return past_machine(ps, item, cpu);
+    }
+    hwloc_bitmap_set(ps->set, cpu);
+    return 0;
+}
+
+/* Digits from the right, each of some bits. */
+static int parse_mask(parser *ps, const char *item, const char *digits,
+                      unsigned bits)
+{
+    size_t length = strlen(digits), i;
+
+    if (!length) {
+        return fail(ps, item, "lacks the digits of its mask");
+    }
+    if (length > MASK_DIGITS_MAX) {
+        return fail(ps, item, "is too long a mask");
+    }
+    for (i = 0; i < length; i++) {
+        char c = digits[length - 1 - i];
+        unsigned value, b;
+
+        if (bits == 1 ? c != '0' && c != '1' : !isxdigit((unsigned char)c)) {
+            return fail(ps, item,
+                        bits == 1 ? "has a digit that is not 0 or 1"
+                                  : "has a digit that is not "
+                                    "hexadecimal");
+        }
+        value = isdigit((unsigned char)c)
+                    ? (unsigned)(c - '0')
+                    : (unsigned)(tolower((unsigned char)c) - 'a') + 10;
+        for (b = 0; ps->scope && b < bits; b++) {
+            if (value >> b & 1 && add_cpu(ps, item, (unsigned)i * bits + b)) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+static int add_range(parser *ps, const char *item)
+{
+    range r;
+    unsigned n;
+
+    if (parse_range(ps, item, item, &r)) {
+        return -1;
+    }
+    for (n = r.first; ps->scope && n <= r.last; n += r.stride) {
+        if (add_cpu(ps, item, n)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* "+0-3": counts in the allowed CPUs. */
+static int add_allowed(parser *ps, const char *item)
+{
+    range r;
+    unsigned n, i = 0;
+    int cpu = -1;
+
+    if (parse_range(ps, item, item + 1, &r)) {
+        return -1;
+    }
+    for (n = r.first; ps->scope && n <= r.last; n += r.stride) {
+        for (; i <= n; i++) {
+            cpu = hwloc_bitmap_next(ps->scope->allowed, cpu);
+            if (cpu < 0) {
+                *ps->error =
+                    apr_psprintf(ps->p, "'%s': only %d CPUs are allowed (%s)",
+                                 item, hwloc_bitmap_weight(ps->scope->allowed),
+                                 cpuset_format(ps->p, ps->scope->allowed));
+                return -1;
+            }
+        }
+        hwloc_bitmap_set(ps->set, (unsigned)cpu);
+    }
+    return 0;
+}
+
+static int add_objects(parser *ps, const char *item, const char *kind,
+                       const char *numbers)
+{
+    range r;
+    unsigned n;
+    const char *reason;
+
+    if (parse_range(ps, item, numbers, &r)) {
+        return -1;
+    }
+    for (n = r.first; ps->scope && n <= r.last; n += r.stride) {
+        if (ps->scope->object(ps->scope->ctx, kind, n, ps->set, &reason)) {
+            *ps->error = apr_psprintf(ps->p, "'%s': there is no %s %u, %s",
+                                      item, kind, n, reason);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int add_netdev(parser *ps, const char *item, const char *name)
+{
+    const char *reason;
+
+    if (!*name) {
+        return fail(ps, item, "lacks the name of a network device");
+    }
+    if (ps->scope
+        && ps->scope->netdev(ps->scope->ctx, name, ps->set, &reason)) {
+        *ps->error = apr_psprintf(ps->p, "'%s': %s", item, reason);
+        return -1;
+    }
+    return 0;
+}
+
+static int add_item(parser *ps, const char *item)
+{
+    static const char *const kinds[] = {"core", "l3", "numa", "package"};
+    const char *colon = strchr(item, ':');
+    size_t i;
+
+    if (!*item) {
+        *ps->error = "an element of the list is empty";
+        return -1;
+    }
+    if (*item == '!') {
+        return fail(ps, item, "has a '!' that is not at the beginning");
+    }
+    if (*item == '+') {
+        return add_allowed(ps, item);
+    }
+    if (item[0] == '0' && (item[1] == 'x' || item[1] == 'X')) {
+        return parse_mask(ps, item, item + 2, 4);
+    }
+    if (isdigit((unsigned char)*item)) {
+        return add_range(ps, item);
+    }
+    if (!strncmp(item, "mask:", 5)) {
+        return parse_mask(ps, item, item + 5, 1);
+    }
+    if (!strncmp(item, "netdev:", 7)) {
+        return add_netdev(ps, item, item + 7);
+    }
+    for (i = 0; colon && i < sizeof(kinds) / sizeof(*kinds); i++) {
+        if (strlen(kinds[i]) == (size_t)(colon - item)
+            && !strncmp(item, kinds[i], (size_t)(colon - item))) {
+            return add_objects(ps, item, kinds[i], colon + 1);
+        }
+    }
+    return fail(ps, item,
+                "is not a CPU, a range, a mask, +N, core:N, l3:N, "
+                "numa:N, package:N or netdev:NAME");
+}
+
+int cpuset_parse(apr_pool_t *p, const char *text, const cpuset_scope *scope,
+                 cpuset **set, const char **error)
+{
+    parser ps = {.p = p, .scope = scope, .error = error};
+    int complement = *text == '!';
+    const char *s = text + complement;
+
+    ps.set = cpuset_make(p);
+    for (;;) {
+        size_t length = strcspn(s, ",");
+
+        if (add_item(&ps, apr_pstrmemdup(p, s, length))) {
+            return -1;
+        }
+        if (!s[length]) {
+            break;
+        }
+        s += length + 1;
+    }
+    if (!scope) {
+        return 0;
+    }
+    if (complement) {
+        hwloc_bitmap_andnot(ps.set, scope->allowed, ps.set);
+    }
+    if (hwloc_bitmap_iszero(ps.set)) {
+        *error = apr_psprintf(p, "'%s' is an empty set", text);
+        return -1;
+    }
+    if (set) {
+        *set = ps.set;
+    }
+    return 0;
+}

@@ -1,0 +1,386 @@
+#include "affinity/topology.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include <hwloc.h>
+
+#include <apr_strings.h>
+
+#include "affinity/cgroup.h"
+
+#define CPU_SYSFS "/sys/devices/system/cpu/"
+
+static const char *const unit_names[TOPOLOGY_UNITS] = {
+    "machine", "package", "numa", "l3", "core", "cpu"};
+
+static const char *const reason_offline = "offline";
+static const char *const reason_inherited = "outside the inherited mask";
+
+int topology_unit_parse(const char *name)
+{
+    int i;
+
+    for (i = 0; i < TOPOLOGY_UNITS; i++) {
+        if (!strcasecmp(name, unit_names[i])) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+const char *topology_unit_name(topology_unit unit)
+{
+    return unit_names[unit];
+}
+
+static void warn(topology *t, const char *text)
+{
+    APR_ARRAY_PUSH(t->warnings, const char *) = text;
+}
+
+static apr_status_t destroy(void *data)
+{
+    hwloc_topology_destroy(data);
+    return APR_SUCCESS;
+}
+
+/* A list file of sysfs ("0-7,9"); @return 0 or -1, then @a set is empty. */
+static int read_list(const char *file, cpuset *set)
+{
+    char text[65536];
+    FILE *f = fopen(file, "re");
+    size_t n;
+
+    hwloc_bitmap_zero(set);
+    if (!f) {
+        return -1;
+    }
+    n = fread(text, 1, sizeof(text) - 1, f);
+    fclose(f);
+    while (n && isspace((unsigned char)text[n - 1])) {
+        n--;
+    }
+    text[n] = '\0';
+    return n ? hwloc_bitmap_list_sscanf(set, text) : 0;
+}
+
+/* Tells hwloc where to look and what to leave alone. */
+static int configure(hwloc_topology_t hw, const topology_source *source,
+                     apr_pool_t *p, const char **error)
+{
+    static const char *const unwanted[] = {"opencl", "cuda",      "nvml",
+                                           "rsmi",   "levelzero", "gl"};
+    size_t i;
+
+    for (i = 0; i < sizeof(unwanted) / sizeof(*unwanted); i++) {
+        hwloc_topology_set_components(
+            hw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, unwanted[i]);
+    }
+    hwloc_topology_set_flags(hw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+    hwloc_topology_set_io_types_filter(
+        hw, source->io ? HWLOC_TYPE_FILTER_KEEP_IMPORTANT
+                       : HWLOC_TYPE_FILTER_KEEP_NONE);
+    if (source->synthetic
+        && hwloc_topology_set_synthetic(hw, source->synthetic)) {
+        *error = apr_psprintf(p, "'%s' is not a synthetic topology",
+                              source->synthetic);
+        return -1;
+    }
+    if (source->xml && access(source->xml, R_OK)) {
+        *error = apr_psprintf(p, "'%s': %s", source->xml, strerror(errno));
+        return -1;
+    }
+    if (source->xml && hwloc_topology_set_xml(hw, source->xml)) {
+        *error = apr_psprintf(p, "'%s' is not a topology that this hwloc reads",
+                              source->xml);
+        return -1;
+    }
+    return 0;
+}
+
+/* hwloc's own view of the machine. NULL with @a error. */
+static hwloc_topology_t load(const topology_source *source, apr_pool_t *p,
+                             const char **error)
+{
+    hwloc_topology_t hw;
+    int other = source->xml || source->synthetic;
+
+    if (hwloc_topology_init(&hw)) {
+        *error = "hwloc cannot be initialised";
+        return NULL;
+    }
+    *error = NULL;
+    if (configure(hw, source, p, error) || hwloc_topology_load(hw)
+        || (other && hwloc_topology_is_thissystem(hw))) {
+        if (!*error) {
+            /* hwloc quietly falls back to this machine. */
+            *error = apr_psprintf(
+                p, "'%s' is not a topology that this hwloc (%x) reads",
+                source->xml         ? source->xml
+                : source->synthetic ? source->synthetic
+                                    : "this machine",
+                hwloc_get_api_version());
+        }
+        hwloc_topology_destroy(hw);
+        return NULL;
+    }
+    return hw;
+}
+
+static int ancestor(hwloc_topology_t hw, hwloc_obj_type_t type, hwloc_obj_t pu)
+{
+    hwloc_obj_t o = hwloc_get_ancestor_obj_by_type(hw, type, pu);
+
+    return o ? (int)o->logical_index : -1;
+}
+
+/* The first NUMA node that has memory near the CPU, else the first at all:
+ * GPUs and memory-side devices show as further nodes of the same CPUs. */
+static int numa_of(hwloc_topology_t hw, hwloc_obj_t pu)
+{
+    hwloc_obj_t node = NULL;
+    int first = -1;
+
+    while ((node = hwloc_get_next_obj_by_type(hw, HWLOC_OBJ_NUMANODE, node))) {
+        if (!node->cpuset || !hwloc_bitmap_isset(node->cpuset, pu->os_index)) {
+            continue;
+        }
+        if (node->attr->numanode.local_memory) {
+            return (int)node->logical_index;
+        }
+        if (first < 0) {
+            first = (int)node->logical_index;
+        }
+    }
+    return first;
+}
+
+static int efficiency_of(hwloc_topology_t hw, hwloc_obj_t pu)
+{
+    int kind = hwloc_cpukinds_get_by_cpuset(hw, pu->cpuset, 0);
+    int efficiency = -1;
+
+    if (hwloc_cpukinds_get_nr(hw, 0) > 1 && kind >= 0) {
+        hwloc_cpukinds_get_info(hw, (unsigned)kind, NULL, &efficiency, NULL,
+                                NULL, 0);
+    }
+    return efficiency;
+}
+
+static void fill_row(topology *t, topology_cpu *row)
+{
+    hwloc_obj_t pu =
+        t->hw ? hwloc_get_pu_obj_by_os_index(t->hw, (unsigned)row->cpu) : NULL;
+    hwloc_obj_t core;
+
+    row->package = row->numa = row->die = row->l3 = row->core = -1;
+    row->smt = row->efficiency = -1;
+    if (!pu) {
+        return;
+    }
+    row->package = ancestor(t->hw, HWLOC_OBJ_PACKAGE, pu);
+    row->die = ancestor(t->hw, HWLOC_OBJ_DIE, pu);
+    row->l3 = ancestor(t->hw, HWLOC_OBJ_L3CACHE, pu);
+    row->numa = numa_of(t->hw, pu);
+    core = hwloc_get_ancestor_obj_by_type(t->hw, HWLOC_OBJ_CORE, pu);
+    if (core) {
+        hwloc_bitmap_t before = hwloc_bitmap_dup(core->cpuset);
+
+        hwloc_bitmap_clr_range(before, pu->os_index, -1);
+        row->core = (int)core->logical_index;
+        row->smt = hwloc_bitmap_weight(before);
+        hwloc_bitmap_free(before);
+    }
+    row->efficiency = efficiency_of(t->hw, pu);
+}
+
+static void make_rows(topology *t)
+{
+    int cpu, i = 0;
+
+    t->ncpus = hwloc_bitmap_weight(t->machine);
+    t->cpus = apr_pcalloc(t->pool, sizeof(*t->cpus) * (size_t)t->ncpus);
+    hwloc_bitmap_foreach_begin(cpu, t->machine)
+    {
+        topology_cpu *row = &t->cpus[i++];
+
+        row->cpu = cpu;
+        fill_row(t, row);
+        row->used = hwloc_bitmap_isset(t->allowed, (unsigned)cpu);
+        row->reason = row->used ? ""
+                      : !hwloc_bitmap_isset(t->online, (unsigned)cpu)
+                          ? reason_offline
+                          : reason_inherited;
+    }
+    hwloc_bitmap_foreach_end();
+}
+
+/* The machine's sets from hwloc: which CPUs exist, are online, allowed. */
+static void sets_from_hwloc(topology *t, const topology_source *source)
+{
+    hwloc_bitmap_copy(t->online, hwloc_topology_get_topology_cpuset(t->hw));
+    hwloc_bitmap_copy(t->machine, t->online);
+    if (source->xml || source->synthetic) {
+        hwloc_bitmap_or(t->machine, t->machine,
+                        hwloc_topology_get_complete_cpuset(t->hw));
+    }
+    else {
+        /* "possible" would count slots that nothing is plugged into. */
+        cpuset *present = cpuset_make(t->pool);
+
+        read_list(CPU_SYSFS "present", present);
+        hwloc_bitmap_or(t->machine, t->machine, present);
+        read_list(CPU_SYSFS "isolated", t->isolated);
+    }
+    hwloc_bitmap_copy(t->inherited, hwloc_topology_get_allowed_cpuset(t->hw));
+    hwloc_bitmap_and(t->inherited, t->inherited, t->machine);
+}
+
+/* Without sysfs there is the mask, and what it does not say is unknown. */
+static void sets_from_mask(topology *t, const topology_source *source)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (source->inherited) {
+        hwloc_bitmap_copy(t->machine, source->inherited);
+    }
+    else {
+        hwloc_bitmap_set_range(t->machine, 0, n > 0 ? (int)n - 1 : 0);
+    }
+    hwloc_bitmap_copy(t->online, t->machine);
+    hwloc_bitmap_copy(t->inherited, t->machine);
+}
+
+int topology_load(apr_pool_t *p, const topology_source *source,
+                  topology **result, const char **error)
+{
+    topology *t = apr_pcalloc(p, sizeof(*t));
+    int other = source->xml || source->synthetic;
+
+    t->pool = p;
+    t->machine = cpuset_make(p);
+    t->online = cpuset_make(p);
+    t->inherited = cpuset_make(p);
+    t->allowed = cpuset_make(p);
+    t->isolated = cpuset_make(p);
+    t->warnings = apr_array_make(p, 4, sizeof(const char *));
+    t->quota = other ? -1 : cgroup_quota("");
+    t->hw = load(source, p, error);
+    if (!t->hw && other) {
+        return -1;
+    }
+    if (t->hw) {
+        apr_pool_cleanup_register(p, t->hw, destroy, apr_pool_cleanup_null);
+        sets_from_hwloc(t, source);
+    }
+    else {
+        warn(t, apr_psprintf(p,
+                             "the topology cannot be read (%s): planning "
+                             "with the CPU mask alone",
+                             *error));
+        sets_from_mask(t, source);
+    }
+    if (source->inherited) {
+        hwloc_bitmap_and(t->inherited, t->inherited, source->inherited);
+    }
+    hwloc_bitmap_and(t->allowed, t->inherited, t->online);
+    if (hwloc_bitmap_iszero(t->allowed)) {
+        *error = "no CPU of the mask is online";
+        return -1;
+    }
+    make_rows(t);
+    *result = t;
+    return 0;
+}
+
+static void take_out(topology *t, topology_cpu *row, const char *reason)
+{
+    row->used = 0;
+    row->reason = reason;
+    hwloc_bitmap_clr(t->allowed, (unsigned)row->cpu);
+}
+
+int topology_restrict(topology *t, const cpuset *cpus, int smt_first,
+                      const char **error)
+{
+    cpuset *seen = cpuset_make(t->pool);
+    int i;
+
+    for (i = 0; cpus && i < t->ncpus; i++) {
+        topology_cpu *row = &t->cpus[i];
+
+        if (row->used && !hwloc_bitmap_isset(cpus, (unsigned)row->cpu)) {
+            take_out(t, row, "outside CPUAffinityCPUs");
+        }
+    }
+    for (i = 0; smt_first && i < t->ncpus; i++) {
+        topology_cpu *row = &t->cpus[i];
+
+        if (row->used && row->core >= 0) {
+            if (hwloc_bitmap_isset(seen, (unsigned)row->core)) {
+                take_out(t, row, "SMT sibling");
+            }
+            hwloc_bitmap_set(seen, (unsigned)row->core);
+        }
+    }
+    if (hwloc_bitmap_iszero(t->allowed)) {
+        *error = "no allowed CPU is left";
+        return -1;
+    }
+    return 0;
+}
+
+const topology_cpu *topology_find(const topology *t, int cpu)
+{
+    int low = 0, high = t->ncpus - 1;
+
+    while (low <= high) {
+        int middle = (low + high) / 2;
+
+        if (t->cpus[middle].cpu == cpu) {
+            return &t->cpus[middle];
+        }
+        if (t->cpus[middle].cpu < cpu) {
+            low = middle + 1;
+        }
+        else {
+            high = middle - 1;
+        }
+    }
+    return NULL;
+}
+
+int topology_bind_memory(const topology *t, const cpuset *set)
+{
+    cpuset *nodes;
+    hwloc_obj_t node = NULL;
+    int rc = 0;
+
+    if (!t->hw) {
+        return 0;
+    }
+    nodes = hwloc_bitmap_alloc();
+    if (!nodes) {
+        return -1;
+    }
+    while (
+        (node = hwloc_get_next_obj_by_type(t->hw, HWLOC_OBJ_NUMANODE, node))) {
+        if (node->attr->numanode.local_memory && node->cpuset
+            && hwloc_bitmap_intersects(node->cpuset, set)) {
+            hwloc_bitmap_set(nodes, node->os_index);
+        }
+    }
+    /* Without HWLOC_MEMBIND_STRICT other nodes serve when these are full. */
+    if (!hwloc_bitmap_iszero(nodes)) {
+        rc = hwloc_set_membind(t->hw, nodes, HWLOC_MEMBIND_BIND,
+                               HWLOC_MEMBIND_BYNODESET | HWLOC_MEMBIND_THREAD);
+    }
+    hwloc_bitmap_free(nodes);
+    return rc;
+}
