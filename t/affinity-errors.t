@@ -5,6 +5,13 @@ use warnings;
 use Test::More;
 use Test::Httpd;
 
+sub slurp {
+    my ($path) = @_;
+    open my $fh, '<:raw', $path or die "$path: $!";
+    local $/;
+    return <$fh>;
+}
+
 my $h = Test::Httpd->new;
 
 # [directives, pattern the message must match]
@@ -90,9 +97,7 @@ subtest 'Strict' => sub {
 
 subtest 'another MMN' => sub {
     my $so = Test::Httpd::build_dir() . '/mod_cpuaffinity.so';
-    open my $fh, '<:raw', $so or die $!;
-    local $/;
-    my $bytes = <$fh>;
+    my $bytes = slurp($so);
     # the module record: version, minor, index -1 …, magic "AP24"
     my $at = -1;
     my $major = quotemeta pack 'l', 20120211;
@@ -102,10 +107,7 @@ subtest 'another MMN' => sub {
     plan skip_all => 'module record not found in the file' if $at < 0;
     substr($bytes, $at, 4) = pack 'l', 20100606;
     $h->write_file('other.so', $bytes);
-    my $conf = do {
-        open my $c, '<', $h->root . '/httpd.conf';
-        <$c>;
-    };
+    my $conf = slurp($h->root . '/httpd.conf');
     $conf =~ s{LoadModule cpuaffinity_module \S+}
         {LoadModule cpuaffinity_module \@ROOT\@/other.so};
     my $root = $h->root;
@@ -113,7 +115,8 @@ subtest 'another MMN' => sub {
     $h->write_file('httpd.conf', $conf);
     my ($rc, $text) = $h->run('-t');
     ok $rc, 'a module built for another httpd is refused';
-    like $text, qr/not compatible/, 'by httpd, with its own message';
+    like $text, qr/not compatible/, 'by httpd, with its own message'
+        or diag $text;
 };
 
 $h->{allow_log} = qr/CPUAffinity/;

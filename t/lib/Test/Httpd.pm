@@ -235,7 +235,8 @@ sub children {
             or next;
         push @pids, $pid if $ppid == $self->{pid} && $state ne 'Z';
     }
-    return sort { $a <=> $b } @pids;
+    @pids = sort { $a <=> $b } @pids;
+    return @pids;
 }
 
 # Threads of all children, or of those pids given in pids => [...]: hashes of
