@@ -53,7 +53,7 @@ CFLAGS_ALL = -std=gnu11 $(OPT) -fPIC -fvisibility=hidden -pthread \
 
 # Pure code: no httpd header; the tool, unit tests and fuzzers link it alone.
 PURE := cpuset topology units cgroup policy deal plan planview tasks pin
-PURE_FIXED := request cache answer
+PURE_FIXED := request requestfield requestkey cache answer
 PURE_SRC := $(wildcard $(PURE:%=src/affinity/%.c) \
 	$(PURE_FIXED:%=src/fixed/%.c))
 SRC := mod_cpuaffinity.c $(wildcard src/*.c src/affinity/*.c src/fixed/*.c \

@@ -7,6 +7,8 @@
 #ifndef CPUAFFINITY_REQUEST_H
 #define CPUAFFINITY_REQUEST_H
 
+#include "fixed/requestfield.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,26 +25,6 @@ typedef struct request_slice {
     uint16_t len;
 } request_slice;
 
-/*
- * The header fields the loop itself reads; further ids, below REQUEST_IDS,
- * belong to fields that are only known to be inert (requestfield.c has the
- * table with a reason for each).
- */
-enum request_id {
-    REQUEST_HOST,
-    REQUEST_CONNECTION,
-    REQUEST_RANGE,
-    REQUEST_IF_RANGE,
-    REQUEST_IF_NONE_MATCH,
-    REQUEST_IF_MODIFIED_SINCE,
-    REQUEST_ACCEPT_ENCODING,
-    REQUEST_USER_AGENT,
-    REQUEST_REFERER,
-    REQUEST_COOKIE,
-    REQUEST_FIRST_INERT
-};
-#define REQUEST_IDS 64
-
 typedef enum request_verdict {
     REQUEST_MINE,
     REQUEST_NOT_MINE,  /* httpd's; more bytes never change that */
@@ -51,7 +33,8 @@ typedef enum request_verdict {
 
 /* httpd's limits (LimitRequestLine, LimitRequestFields,
  * LimitRequestFieldSize, the smallest of the vhosts behind the address); what
- * exceeds one is not mine. 0 is no limit, as in httpd. */
+ * exceeds one is not mine. As in httpd 0 fields is no limit, but a line or a
+ * field size of 0 refuses everything. */
 typedef struct request_limits {
     unsigned line;
     unsigned fields;
@@ -66,8 +49,7 @@ typedef struct request {
     uint8_t close;        /* Connection has the token "close" */
     uint8_t keep_alive;   /* Connection has the token "keep-alive" */
     uint8_t fields;       /* number of header fields */
-    uint64_t present;     /* bit id: header[id] is valid; Host is present
-                            * only with at least one character */
+    uint64_t present;     /* bit id: header[id] is valid, else undefined */
     request_slice line;   /* request line without its line end */
     request_slice target; /* path with query, raw */
     request_slice path;   /* path without the query, raw */
@@ -77,7 +59,7 @@ typedef struct request {
 /*
  * Looks at the @a len bytes at @a head, the first of which starts a request.
  * @param limits may be NULL: no limits
- * @param req filled only when the verdict is REQUEST_MINE
+ * @param req undefined unless the verdict is REQUEST_MINE
  * Every proper prefix of the head of a request that is mine is incomplete;
  * whatever follows the head does not change the verdict.
  */
@@ -96,9 +78,6 @@ static inline int request_has(const request *req, unsigned id)
  * formats.
  */
 int request_field(const char *name, size_t len);
-
-/* The usual spelling of field @a id, or NULL when no field has that id. */
-const char *request_field_name(unsigned id);
 
 /*
  * The cache key of R0 (LEARNING.md): whatever may change httpd's answer and
