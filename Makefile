@@ -53,7 +53,8 @@ CFLAGS_ALL = -std=gnu11 $(OPT) -fPIC -fvisibility=hidden -pthread \
 
 # Pure code: no httpd header; the tool, unit tests and fuzzers link it alone.
 PURE := cpuset topology units cgroup policy deal plan planview tasks pin
-PURE_FIXED := request requestfield requestkey cache answer
+PURE_FIXED := request requestfield requestkey answer answercond answerlearn \
+	httpdate siphash cache cachefile cachestore
 PURE_SRC := $(wildcard $(PURE:%=src/affinity/%.c) \
 	$(PURE_FIXED:%=src/fixed/%.c))
 SRC := mod_cpuaffinity.c $(wildcard src/*.c src/affinity/*.c src/fixed/*.c \
@@ -63,8 +64,10 @@ PURE_OBJ := $(PURE_SRC:%.c=$(BUILD)/obj/%.o)
 CLI_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard src/cli/*.c))
 UNIT := $(patsubst t/unit/%.c,$(BUILD)/unit/%.t,$(wildcard t/unit/*.c))
 FUZZ := $(patsubst t/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard t/fuzz/*.c))
+TOOL := $(patsubst t/tool/%.c,$(BUILD)/tool/%,$(wildcard t/tool/*.c))
 REPLAY := $(patsubst t/fuzz/%.c,$(BUILD)/replay/%,$(wildcard t/fuzz/*.c))
-ALL_C := $(SRC) $(wildcard src/cli/*.c t/unit/*.c t/fuzz/*.c bench/*.c)
+ALL_C := $(SRC) $(wildcard src/cli/*.c t/unit/*.c t/fuzz/*.c t/tool/*.c \
+	bench/*.c)
 ALL_H := $(wildcard src/*.h src/*/*.h t/unit/*.h)
 
 .DEFAULT_GOAL := all
@@ -96,6 +99,12 @@ $(BUILD)/unit/%.t: t/unit/%.c $(PURE_OBJ) t/unit/tap.h
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -o $@ $< \
 	    $$(sed -n 's/^.*links: *//p' $<) $(PURE_OBJ) $(LIBS) $(APR_LIB) -ldl
 
+# Pure code behind a pipe, for tests that compare it with a real httpd.
+$(BUILD)/tool/%: t/tool/%.c $(PURE_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -o $@ $< $(PURE_OBJ) $(LIBS) \
+	    $(APR_LIB)
+
 $(BUILD)/replay/%: t/fuzz/%.c t/fuzz/replay.h $(PURE_OBJ)
 	@mkdir -p $(@D)
 	$(SAY) "cc $@"
@@ -111,6 +120,8 @@ $(BUILD)/fuzz/%: t/fuzz/%.c $(PURE_SRC)
 unit: $(UNIT)
 replay: $(REPLAY)
 
+tool: $(TOOL)
+
 deps:
 	@./t/deps $(DEPS)
 
@@ -122,7 +133,7 @@ test: deps
 	@$(MAKE) --no-print-directory check
 
 TESTS ?= $(wildcard t/*.t)
-check: all unit replay
+check: all unit replay tool
 	BUILD=$(BUILD) $(PROVE) -It/lib $(PROVE_FLAGS) $(TESTS) $(UNIT)
 
 lint: deps

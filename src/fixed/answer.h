@@ -24,24 +24,28 @@
  * httpd's (MaxRanges is set, or ETag or Last-Modified are not the computed
  * ones: R7). */
 #define ANSWER_PLAIN 1u
+/* Of answer_learn: a compressing filter (DEFLATE, BROTLI_COMPRESS, BYTYPE of
+ * them) stood in the way and passed the file on. It names Accept-Encoding in
+ * Vary, but not in a 304, so 304s of an answer with Vary are httpd's. */
+#define ANSWER_FILTERED 2u
 
 /* The captured head, taken apart. Plain data but for @a head. */
 typedef struct answer {
-    const char *head;   /* the captured head without its Connection and
+    const char *head;  /* the captured head without its Connection and
                            * Keep-Alive lines; not owned */
-    uint16_t head_len;  /* with the empty line */
-    uint16_t slot;      /* where httpd puts the connection lines */
+    uint16_t head_len; /* with the empty line */
+    uint16_t slot; /* where the connection lines belong, then content fields */
     uint16_t length_at; /* the digits of Content-Length */
     uint16_t length_len;
     uint16_t length_line; /* the line of Content-Length, its end included */
     uint16_t length_line_len;
     uint16_t etag; /* value; length 0 when absent */
     uint16_t etag_len;
-    uint8_t slot_known; /* 0: replies that need those lines are declined */
-    uint8_t plain;      /* ANSWER_PLAIN */
-    uint8_t no_304;     /* a content field stands before the slot */
-    int64_t size;       /* of the file */
-    int64_t modified;   /* Last-Modified, seconds since 1970, or -1 */
+    uint8_t plain;    /* ANSWER_PLAIN */
+    uint8_t no_304;   /* httpd's 304 cannot be told from the 200 */
+    uint8_t no_range; /* no "Accept-Ranges: bytes" */
+    int64_t size;     /* of the file */
+    int64_t modified; /* Last-Modified, seconds since 1970, or -1 */
 } answer;
 
 /* The second in which requests are answered. The caller keeps it current. */
@@ -69,18 +73,41 @@ typedef struct answer_reply {
     int64_t body_len; /* 0 for HEAD and 304 (this is %B) */
 } answer_reply;
 
+/* What a constant "Header" directive on a field means for answers. */
+typedef enum answer_field {
+    ANSWER_FIELD_FREE,  /* repeated as it is */
+    ANSWER_FIELD_PLAIN, /* learn with ANSWER_PLAIN */
+    ANSWER_FIELD_NEVER  /* do not learn: its place or value is httpd's, and
+                         * the 200 does not show what a 304 would have */
+} answer_field;
+
+/* Looks a field name up, in any case. For the learner's look at mod_headers. */
+answer_field answer_field_use(const char *name);
+
 /*
  * Takes a captured head apart.
  * @param head the bytes of a 200 from "HTTP/1.1" to the empty line, as httpd
  *        sent them, for a file of @a size bytes
  * @param copy receives what is kept of it, at least @a len bytes; a->head
  *        points there
- * @param flags 0 or ANSWER_PLAIN
+ * @param flags ANSWER_PLAIN, ANSWER_FILTERED, or 0
  * @param error on failure why it must not be repeated (static text)
  * @return 0 or -1
  */
 int answer_learn(answer *a, const char *head, size_t len, int64_t size,
                  unsigned flags, char *copy, const char **error);
+
+/*
+ * The first test of a learned answer: 1 when answer_make() gives for the
+ * very request that httpd answered, at the second of its Date, the very
+ * bytes that httpd sent. Whoever learns calls it.
+ * @param req, head the request; without ranges and conditions
+ * @param conn as it was before that request
+ * @param sent, sent_len the captured head
+ */
+int answer_verify(const answer *a, const request *req, const char *head,
+                  const answer_connection *conn, const char *sent,
+                  size_t sent_len);
 
 /* Repeats @a from with its bytes copied to @a copy (from->head_len). */
 void answer_copy(answer *a, const answer *from, char *copy);

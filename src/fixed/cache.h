@@ -50,7 +50,7 @@ typedef struct cache_entry {
 
 typedef enum cache_outcome {
     CACHE_ONCE,    /* noted; live after a second agreeing answer */
-    CACHE_LIVE,    /* live now, or its 60 seconds start anew */
+    CACHE_LIVE,    /* it may be repeated from now on for CACHE_AGE */
     CACHE_CHANGED, /* differs from the last one: noted as the first again */
     CACHE_REFUSED  /* the file is not what the answer says, or no room */
 } cache_outcome;
@@ -81,12 +81,13 @@ cache_entry *cache_find(cache *c, const void *key, size_t len);
  * live, not older than CACHE_AGE, its file unchanged. After the configured
  * time the path is opened again (a few system calls, no wait for the network
  * or a FIFO) and all of dev, ino, mode, owner, size, mtime and ctime
- * compared. 0: let httpd answer; an entry found stale or expired is gone
- * after that (do not touch it).
+ * compared. 0: let httpd answer, and do not touch @a e any more (a stale
+ * entry is gone; an expired one waits for httpd's next answer).
  */
 int cache_use(cache *c, cache_entry *e, int64_t now);
 
-/* Keeps an entry's answer and file alive while they are being sent. */
+/* Keeps an entry's answer and file alive while they are being sent. Only for
+ * an entry for which cache_use() just said 1. */
 void cache_hold(cache_entry *e);
 
 /* Gives up one cache_hold(); frees the entry when it was pushed out. */

@@ -1,0 +1,17 @@
+/*
+ * siphash: the keyed hash of Aumasson and Bernstein, so that nobody outside
+ * can make keys that meet in one bucket. Pure, any thread.
+ */
+#ifndef CPUAFFINITY_SIPHASH_H
+#define CPUAFFINITY_SIPHASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* SipHash-1-3, enough for tables. */
+uint64_t siphash_13(const uint64_t key[2], const void *data, size_t len);
+
+/* SipHash-2-4, which the published test vectors are of. */
+uint64_t siphash_24(const uint64_t key[2], const void *data, size_t len);
+
+#endif
