@@ -71,11 +71,11 @@ static void verify(size_t len, const answer_connection *conn, size_t sent_len)
     if (!take(bytes, len) || !take(sent, sent_len)) {
         exit(1);
     }
-    printf("%s\n", request_recognise(bytes, len, NULL, &req) == REQUEST_MINE &&
-                           answer_verify(&learned, &req, bytes, conn, sent,
-                                         sent_len)
-                       ? "yes"
-                       : "no");
+    printf("%s\n",
+           request_recognise(bytes, len, NULL, &req) == REQUEST_MINE
+                   && answer_verify(&learned, &req, bytes, conn, sent, sent_len)
+               ? "yes"
+               : "no");
 }
 
 int main(void)
@@ -93,12 +93,14 @@ int main(void)
         }
         else if (sscanf(line, "ask %zu %d %d %d %ld %d %ld", &len,
                         &conn.keepalives, &conn.keep_alive, &conn.max,
-                        &conn.timeout, &conn.stopping, &number) == 7) {
+                        &conn.timeout, &conn.stopping, &number)
+                 == 7) {
             ask(len, &conn, number);
         }
         else if (sscanf(line, "verify %zu %d %d %d %ld %zu", &len,
                         &conn.keepalives, &conn.keep_alive, &conn.max,
-                        &conn.timeout, &sent_len) == 6) {
+                        &conn.timeout, &sent_len)
+                 == 6) {
             verify(len, &conn, sent_len);
         }
         else {
