@@ -1,0 +1,277 @@
+/* cache: when answers live and die, and what is shared. */
+#include "cachetest.h"
+
+static void twice(void)
+{
+    cache *c = make();
+    cache_entry *e;
+
+    write_file("a", "hello");
+    ok(!find(c, "k"), "unknown at first");
+    is_int(learn(c, "k", "a", "", 0), CACHE_ONCE, "once");
+    ok(!use(c, "k", 0), "not repeated after one answer (R8)");
+    is_int(learn(c, "k", "a", "X: 1\r\n", 0), CACHE_CHANGED, "another head");
+    ok(!use(c, "k", 0), "is the first again");
+    is_int(learn(c, "k", "a", "X: 1\r\n", 0), CACHE_LIVE, "twice");
+    ok(use(c, "k", 0), "now it is repeated");
+    e = find(c, "k");
+    ok(e->file->data && e->file->size == 5
+           && !memcmp(e->file->data, "hello", 5),
+       "the file's bytes");
+    ok(strstr(e->answer.head, "X: 1\r\n") != NULL, "the answer's head");
+    is_str(e->path, path("a"), "the path");
+    is_int((long)e->hits, 1, "one hit");
+    is_int(learn(c, "k", "a", "X: 2\r\n", 0), CACHE_CHANGED, "changed");
+    ok(!use(c, "k", 0), "and not live any more");
+    cache_free(c);
+}
+
+static void refused(void)
+{
+    cache *c = make();
+    struct stat st;
+    char key[REQUEST_KEY + 1] = "";
+
+    write_file("a", "hello");
+    stat(path("a"), &st);
+    is_int(cache_learn(c, "k", 1, answer_of(4, ""), path("a"), &st, 0),
+           CACHE_REFUSED, "the size differs");
+    is_int(cache_learn(c, "k", 1, answer_of(5, ""), "a", &st, 0), CACHE_REFUSED,
+           "a relative path");
+    is_int(
+        cache_learn(c, key, sizeof(key), answer_of(5, ""), path("a"), &st, 0),
+        CACHE_REFUSED, "a long key");
+    is_int(learn(c, "k", ".", "", 0), CACHE_REFUSED, "a directory");
+    learn(c, "k", "a", "", 0);
+    write_file("a2", "hello");
+    rename(path("a2"), path("a"));
+    is_int(cache_learn(c, "k", 1, answer_of(5, ""), path("a"), &st, 0),
+           CACHE_REFUSED, "LESSONS 27: the path is another file by now");
+    ok(!use(c, "k", 0), "not live");
+    cache_free(c);
+}
+
+static void expires(void)
+{
+    cache *c = make();
+
+    write_file("a", "hello");
+    live(c, "k", "a", 1000);
+    ok(use(c, "k", 60999), "just under 60 s");
+    ok(!use(c, "k", 61000), "never older than 60 s");
+    ok(!use(c, "k", 61001), "not before httpd answered again");
+    is_int(learn(c, "k", "a", "", 61002), CACHE_LIVE, "one agreeing answer");
+    ok(use(c, "k", 61002), "is enough then");
+    is_int((long)stats(c).expired, 1, "counted");
+    cache_free(c);
+}
+
+/* Each way in which a path may stop to be that file. */
+static void edit(void)
+{
+    write_file("v/a", "HELLO");
+}
+static void edit_keep_mtime(void)
+{
+    struct stat st;
+    struct timespec t[2];
+
+    stat(path("v/a"), &st);
+    edit();
+    t[0] = st.st_atim;
+    t[1] = st.st_mtim;
+    utimensat(AT_FDCWD, path("v/a"), t, 0);
+}
+static void replace(void)
+{
+    write_file("v/b", "HELLO");
+    rename(path("v/b"), path("v/a"));
+}
+static void truncate_it(void)
+{
+    if (truncate(path("v/a"), 2)) {
+        printf("# truncate: %s\n", strerror(errno));
+    }
+}
+static void chmod_it(void)
+{
+    chmod(path("v/a"), 0600);
+}
+static void unlink_it(void)
+{
+    unlink(path("v/a"));
+}
+static void fifo(void)
+{
+    unlink_it();
+    mkfifo(path("v/a"), 0644);
+}
+static void directory(void)
+{
+    unlink_it();
+    mkdir(path("v/a"), 0755);
+}
+static void parent_link(void)
+{
+    mkdir(path("w"), 0755);
+    write_file("w/a", "hello");
+    rename(path("v"), path("old"));
+    if (symlink("w", path("v"))) {
+        printf("# symlink: %s\n", strerror(errno));
+    }
+}
+
+static void clean(void)
+{
+    char command[256];
+
+    snprintf(command, sizeof(command),
+             "rm -rf '%s/v' '%s/w' '%s/old' && mkdir '%s/v'", dir, dir, dir,
+             dir);
+    if (system(command)) {
+        printf("# %s failed\n", command);
+    }
+}
+
+static void validates(void)
+{
+    static const struct {
+        void (*change)(void);
+        const char *name;
+    } ways[] = {
+        {edit, "5.3: edited in place"},
+        {edit_keep_mtime, "5.5: edited, same size and mtime"},
+        {replace, "5.4: replaced"},
+        {truncate_it, "5.1: truncated"},
+        {chmod_it, "chmod"},
+        {unlink_it, "5.6: unlinked"},
+        {fifo, "5.13: a FIFO"},
+        {directory, "5.13: a directory"},
+        {parent_link, "5.27: a link above swapped"},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        cache *c = make();
+
+        clean();
+        write_file("v/a", "hello");
+        live(c, "k", "v/a", 0);
+        live(c, "l", "v/a", 0);
+        ways[i].change();
+        ok(use(c, "k", 999), "%s: trusted within VALID", ways[i].name);
+        ok(!use(c, "k", 1000) && !find(c, "k"), "%s: seen after it",
+           ways[i].name);
+        ok(!use(c, "l", 1000), "%s: under the other key too", ways[i].name);
+        is_int(stats(c).files, 0, "and nothing is kept");
+        cache_free(c);
+    }
+    clean();
+}
+
+static void shares(void)
+{
+    cache *c = make();
+    const cache_file *f;
+    char key[16];
+    int i;
+
+    write_file("a", "hello");
+    for (i = 0; i < CACHE_KEYS_PER_FILE; i++) {
+        snprintf(key, sizeof(key), "k%d", i);
+        live(c, key, "a", 0);
+    }
+    f = find(c, "k0")->file;
+    ok(f && f == find(c, "k15")->file, "one file for all keys");
+    is_int((long)stats(c).memory, 5, "in memory once");
+    is_int((long)stats(c).live, 16, "16 keys are live");
+    use(c, "k0", 1);
+    is_int(live(c, "more", "a", 2), CACHE_LIVE, "the 17th");
+    is_int((long)stats(c).live, 16, "takes the place");
+    ok(use(c, "k0", 2) && !use(c, "k1", 2), "of the longest unused one");
+    is_int(learn(c, "k1", "a", "", 3), CACHE_LIVE, "which may come back");
+    link(path("a"), path("hard"));
+    is_int(live(c, "h", "hard", 4), CACHE_LIVE, "a hard link");
+    /* the link changed ctime: the old identity is gone */
+    ok(find(c, "h")->file != f, "is the file as it is now");
+    cache_free(c);
+}
+
+static void sizes(void)
+{
+    cache *c = make();
+    cache_stats s;
+
+    write_file("empty", "");
+    write_file("small", "0123456789");
+    write_file("large", "0123456789x");
+    live(c, "e", "empty", 0);
+    live(c, "s", "small", 0);
+    live(c, "l", "large", 0);
+    ok(find(c, "e")->file->data && find(c, "e")->file->size == 0, "empty");
+    ok(find(c, "s")->file->data && find(c, "s")->file->fd < 0, "in memory");
+    ok(!find(c, "l")->file->data && find(c, "l")->file->fd >= 0, "open");
+    s = stats(c);
+    ok(s.memory == 10 && s.descriptors == 1 && s.files == 3, "counted");
+    write_file("huge", "");
+    if (truncate(path("huge"), 3000000000)) {
+        printf("# truncate: %s\n", strerror(errno));
+    }
+    is_int(live(c, "g", "huge", 0), CACHE_LIVE, "5.11: over 2 GiB");
+    ok(find(c, "g")->file->size == 3000000000, "with its size");
+    cache_free(c);
+}
+
+static void holds(void)
+{
+    cache *c = make();
+    cache_entry *e;
+    const cache_file *f;
+
+    write_file("a", "hello");
+    live(c, "k", "a", 0);
+    e = find(c, "k");
+    ok(cache_use(c, e, 0), "used");
+    cache_hold(e);
+    cache_hold(e);
+    f = e->file;
+    cache_clear(c);
+    ok(!find(c, "k"), "pushed out");
+    ok(e->file == f && !memcmp(f->data, "hello", 5), "what is sent stays");
+    is_int(live(c, "k", "a", 0), CACHE_LIVE, "learned anew meanwhile");
+    ok(find(c, "k") != e && find(c, "k")->file == f, "shares the file");
+    cache_forget(c, e);
+    cache_release(c, e);
+    cache_release(c, e);
+    ok(find(c, "k")->file == f && use(c, "k", 0), "which stays");
+    cache_forget(c, find(c, "k"));
+    is_int(stats(c).files, 0, "and then goes");
+
+    live(c, "k", "a", 0);
+    e = find(c, "k");
+    cache_hold(e);
+    write_file("a", "other");
+    ok(!use(c, "k", 2000), "stale while it is sent");
+    ok(!memcmp(e->file->data, "hello", 5), "the old bytes stay");
+    is_int(live(c, "k", "a", 2000), CACHE_LIVE, "the new ones");
+    ok(!memcmp(find(c, "k")->file->data, "other", 5), "are served");
+    cache_release(c, e);
+    is_int(stats(c).files, 1, "the old ones went at the end");
+    cache_free(c);
+}
+
+int main(void)
+{
+    if (cachetest_start()) {
+        return 1;
+    }
+    twice();
+    refused();
+    expires();
+    validates();
+    shares();
+    sizes();
+    holds();
+    cachetest_end();
+    return done();
+}
