@@ -181,7 +181,7 @@ static answercond_result range(const answer *a, text value, int64_t *first,
     const char *p = value.p + 6, *end = value.p + value.len;
     int suffix, open;
 
-    if (value.len < 6 || strncasecmp(value.p, "bytes=", 6)) {
+    if (value.len < 6 || strncasecmp(value.p, "bytes=", 6) != 0) {
         return ANSWERCOND_WHOLE; /* another unit: ignored */
     }
     if (a->no_range) {

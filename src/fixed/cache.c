@@ -63,7 +63,7 @@ cache *cache_make(const cache_config *config)
     }
     c->config = *config;
     c->mask = buckets - 1;
-    c->buckets = calloc(buckets, sizeof(*c->buckets));
+    c->buckets = calloc(buckets, sizeof(node *));
     cachelist_init(&c->segments[TRIAL]);
     cachelist_init(&c->segments[PROTECTED]);
     if (!c->buckets || cachestore_init(&c->store, &c->config, buckets)) {

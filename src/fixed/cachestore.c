@@ -5,7 +5,7 @@
 
 int cachestore_init(cachestore *s, const cache_config *config, size_t buckets)
 {
-    s->buckets = calloc(buckets, sizeof(*s->buckets));
+    s->buckets = calloc(buckets, sizeof(cachestore_file *));
     s->mask = buckets - 1;
     cachelist_init(&s->order);
     s->config = config;

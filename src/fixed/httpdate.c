@@ -59,9 +59,9 @@ int64_t httpdate_parse(const char *t, size_t len)
     int day, month, year, hour, minute, second, m;
     int64_t total;
 
-    if (len != HTTPDATE_LEN || memcmp(t + 3, ", ", 2) || t[7] != ' '
+    if (len != HTTPDATE_LEN || memcmp(t + 3, ", ", 2) != 0 || t[7] != ' '
         || t[11] != ' ' || t[16] != ' ' || t[19] != ':' || t[22] != ':'
-        || memcmp(t + 25, " GMT", 4) || name_index(days, t) < 0) {
+        || memcmp(t + 25, " GMT", 4) != 0 || name_index(days, t) < 0) {
         return -1;
     }
     day = number(t + 5, 2);
@@ -92,11 +92,12 @@ static void put(char *p, int n, int digits)
 
 void httpdate_format(char out[HTTPDATE_LEN], int64_t seconds)
 {
+    static const char form[] = "Sun, 00 Jan 0000 00:00:00 GMT";
     int64_t day = seconds / 86400;
     int left = (int)(seconds % 86400);
     int year = (int)(1970 + day / 366), month = 0;
 
-    memcpy(out, "Sun, 00 Jan 0000 00:00:00 GMT", HTTPDATE_LEN);
+    memcpy(out, form, HTTPDATE_LEN);
     memcpy(out, days + 3 * ((day + 4) % 7), 3); /* 1970 began on Thursday */
     while (year_start(year + 1) <= day) {
         year++;

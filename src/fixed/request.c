@@ -72,13 +72,13 @@ static request_verdict literal(scan *s, const char *text, size_t len)
     size_t there = (size_t)(s->end - s->p);
 
     if (there >= len) {
-        if (memcmp(s->p, text, len)) {
+        if (memcmp(s->p, text, len) != 0) {
             return REQUEST_NOT_MINE;
         }
         s->p += len;
         return REQUEST_MINE;
     }
-    return memcmp(s->p, text, there) ? REQUEST_NOT_MINE : REQUEST_INCOMPLETE;
+    return memcmp(s->p, text, there) != 0 ? REQUEST_NOT_MINE : REQUEST_INCOMPLETE;
 }
 
 static int hex(char c)

@@ -78,30 +78,46 @@ static void verify(size_t len, const answer_connection *conn, size_t sent_len)
                : "no");
 }
 
+/* Splits "word number number …" in place. @return how many numbers */
+static int numbers(char *line, long out[8])
+{
+    char *p = strchr(line, ' '), *end;
+    int n = 0;
+
+    while (p && n < 8) {
+        out[n] = strtol(p, &end, 10);
+        if (end == p) {
+            break;
+        }
+        n++;
+        p = end;
+    }
+    line[strcspn(line, " \n")] = '\0';
+    return n;
+}
+
 int main(void)
 {
     char line[256];
+    long v[8];
 
     while (fgets(line, sizeof(line), stdin)) {
-        answer_connection conn = {0};
-        size_t len, sent_len;
-        long number;
-        unsigned flags;
+        int n = numbers(line, v);
 
-        if (sscanf(line, "learn %zu %ld %u", &len, &number, &flags) == 3) {
-            learn(len, number, flags);
+        if (!strcmp(line, "learn") && n == 3) {
+            learn((size_t)v[0], v[1], (unsigned)v[2]);
         }
-        else if (sscanf(line, "ask %zu %d %d %d %ld %d %ld", &len,
-                        &conn.keepalives, &conn.keep_alive, &conn.max,
-                        &conn.timeout, &conn.stopping, &number)
-                 == 7) {
-            ask(len, &conn, number);
+        else if (!strcmp(line, "ask") && n == 7) {
+            answer_connection conn = {(int)v[1], (int)v[2], (int)v[3], v[4],
+                                      (int)v[5]};
+
+            ask((size_t)v[0], &conn, v[6]);
         }
-        else if (sscanf(line, "verify %zu %d %d %d %ld %zu", &len,
-                        &conn.keepalives, &conn.keep_alive, &conn.max,
-                        &conn.timeout, &sent_len)
-                 == 6) {
-            verify(len, &conn, sent_len);
+        else if (!strcmp(line, "verify") && n == 6) {
+            answer_connection conn = {(int)v[1], (int)v[2], (int)v[3], v[4],
+                                      0};
+
+            verify((size_t)v[0], &conn, (size_t)v[5]);
         }
         else {
             return 2;

@@ -26,6 +26,7 @@ static request_verdict look(const char *text, size_t len, request *req)
 /* Every proper prefix of mine is incomplete; bytes behind change nothing. */
 static int splits_ok(const char *text, size_t len)
 {
+    static const char more[8] = "\0\r\nPOST";
     request req;
     char longer[REQUEST_HEAD + 16];
     size_t i;
@@ -37,8 +38,8 @@ static int splits_ok(const char *text, size_t len)
         }
     }
     memcpy(longer, text, len);
-    memcpy(longer + len, "\0\r\nPOST", 7);
-    return look(longer, len + 7, &req) == REQUEST_MINE && req.consumed == len;
+    memcpy(longer + len, more, sizeof(more));
+    return look(longer, len + sizeof(more), &req) == REQUEST_MINE && req.consumed == len;
 }
 
 /* Once not mine, always; and the prefixes before that are incomplete. */
@@ -60,6 +61,7 @@ static int refused_ok(const char *text, size_t len)
 
 #define H "Host: a\r\n"
 #define R(uri) "GET " uri " HTTP/1.1\r\n" H "\r\n"
+#define LINE(more) "GET / HTTP/1.1\r\n" more
 #define F(fields) "GET / HTTP/1.1\r\n" H fields "\r\n"
 
 static void mine(void)
@@ -210,8 +212,8 @@ static void early(void)
         "GET /%2f",
         "GET / HTTP/2",
         "GET / HTTP/1.1\r\nX-U",
-        "GET / HTTP/1.1\r\n" H "H",
-        "GET / HTTP/1.1\r\n" H "Cookie: \n",
+        LINE(H "H"),
+        LINE(H "Cookie: \n"),
         "GET / HTTP/1.1\n",
     };
     size_t i;
