@@ -254,7 +254,8 @@ static const char *learn(learner *l, const char *head, size_t len,
     int64_t date;
 
     if (len > ANSWER_HEAD || len < DATE_LINE_END + 2
-        || memcmp(head, OK_LINE, DATE_AT) != 0 || memcmp(p - 2, "\r\n", 2) != 0) {
+        || memcmp(head, OK_LINE, DATE_AT) != 0
+        || memcmp(p - 2, "\r\n", 2) != 0) {
         return "the head does not start as a 200 of httpd";
     }
     date = httpdate_parse(head + DATE_AT, ANSWER_DATE);

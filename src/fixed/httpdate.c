@@ -92,12 +92,12 @@ static void put(char *p, int n, int digits)
 
 void httpdate_format(char out[HTTPDATE_LEN], int64_t seconds)
 {
-    static const char form[] = "Sun, 00 Jan 0000 00:00:00 GMT";
+    static const char form[HTTPDATE_LEN + 1] = "Sun, 00 Jan 0000 00:00:00 GMT";
     int64_t day = seconds / 86400;
     int left = (int)(seconds % 86400);
     int year = (int)(1970 + day / 366), month = 0;
 
-    memcpy(out, form, HTTPDATE_LEN);
+    memcpy(out, form, sizeof(form) - 1);
     memcpy(out, days + 3 * ((day + 4) % 7), 3); /* 1970 began on Thursday */
     while (year_start(year + 1) <= day) {
         year++;

@@ -78,7 +78,8 @@ static request_verdict literal(scan *s, const char *text, size_t len)
         s->p += len;
         return REQUEST_MINE;
     }
-    return memcmp(s->p, text, there) != 0 ? REQUEST_NOT_MINE : REQUEST_INCOMPLETE;
+    return memcmp(s->p, text, there) != 0 ? REQUEST_NOT_MINE
+                                          : REQUEST_INCOMPLETE;
 }
 
 static int hex(char c)

@@ -114,8 +114,7 @@ int main(void)
             ask((size_t)v[0], &conn, v[6]);
         }
         else if (!strcmp(line, "verify") && n == 6) {
-            answer_connection conn = {(int)v[1], (int)v[2], (int)v[3], v[4],
-                                      0};
+            answer_connection conn = {(int)v[1], (int)v[2], (int)v[3], v[4], 0};
 
             verify((size_t)v[0], &conn, (size_t)v[5]);
         }
