@@ -20,13 +20,12 @@ kept_sockets *kept_get(int make)
     return k || !make ? k : ap_retained_data_create(KEY, sizeof(*k));
 }
 
-void kept_link(kept_sockets *k)
+void kept_link(kept_sockets *k, ap_listen_rec *rest)
 {
     ap_listen_rec **slot = &ap_listeners;
     kept_group *g;
     int i;
 
-    kept_unlink(k);
     while (*slot) {
         slot = &(*slot)->next;
     }
@@ -38,15 +37,36 @@ void kept_link(kept_sockets *k)
             slot = &g->recs[i]->next;
         }
     }
-    *slot = NULL;
+    *slot = rest;
 }
 
-void kept_unlink(kept_sockets *k)
+static int is_ours(const kept_sockets *k, const ap_listen_rec *rec)
 {
+    const kept_group *g;
+    int i;
+
+    for (g = k->groups; g; g = g->next) {
+        for (i = 0; i < g->n; i++) {
+            if (g->recs[i] == rec) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+ap_listen_rec *kept_unlink(kept_sockets *k)
+{
+    ap_listen_rec *rest = NULL;
+
     if (k->link) {
+        for (rest = *k->link; rest && is_ours(k, rest);) {
+            rest = rest->next;
+        }
         *k->link = NULL;
         k->link = NULL;
     }
+    return rest;
 }
 
 static int os_fd(apr_socket_t *sd)

@@ -41,10 +41,12 @@ typedef struct kept_sockets {
 /* The retained record; NULL if there is none and @a make is 0. */
 kept_sockets *kept_get(int make);
 
-/* Hangs all records on httpd's list; takes them off again. Off is harmless
- * when they are not on. */
-void kept_link(kept_sockets *k);
-void kept_unlink(kept_sockets *k);
+/* Hangs all records on the end of httpd's list, and @a rest behind them. */
+void kept_link(kept_sockets *k, ap_listen_rec *rest);
+
+/* Cuts the list off where our records begin; harmless when they are not on.
+ * @return what hung behind them, NULL if nothing */
+ap_listen_rec *kept_unlink(kept_sockets *k);
 
 /* The group of the socket that httpd's record holds, or NULL. */
 kept_group *kept_find(kept_sockets *k, ap_listen_rec *lr);

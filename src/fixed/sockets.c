@@ -99,7 +99,7 @@ static void hand_to_httpd(apr_pool_t *p, server_rec *s, kept_sockets *k)
         }
     }
     k->handed = 1;
-    kept_link(k);
+    kept_link(k, NULL);
 }
 
 void sockets_check_config(apr_pool_t *pconf, server_rec *s, int seats)
@@ -249,7 +249,8 @@ int sockets_open_logs(apr_pool_t *pconf, server_rec *s, int seats)
             remove_group(pconf, s, g);
         }
     }
-    kept_link(k);
+    kept_unlink(k);
+    kept_link(k, NULL);
     publish(pconf, k, seats);
     return OK;
 }
@@ -329,6 +330,7 @@ static int over(const kept_group *g, int from)
 void sockets_monitor(apr_pool_t *pconf, server_rec *s)
 {
     kept_sockets *k = kept_get(0);
+    ap_listen_rec *rest = NULL;
     kept_group *g, *next;
     int changed = 0;
 
@@ -343,7 +345,7 @@ void sockets_monitor(apr_pool_t *pconf, server_rec *s)
             continue;
         }
         if (!changed++) {
-            kept_unlink(k);
+            rest = kept_unlink(k);
         }
         ap_log_error(APLOG_MARK, APLOG_INFO, 0, s,
                      "%s: %d listening sockets are closed, %d are left",
@@ -354,7 +356,7 @@ void sockets_monitor(apr_pool_t *pconf, server_rec *s)
         }
     }
     if (changed) {
-        kept_link(k);
+        kept_link(k, rest);
         publish(pconf, k, set->seats);
     }
 }
