@@ -17,6 +17,9 @@
 
 #include "config.h"
 #include "affinity/affinity.h"
+#include "fixed/child.h"
+#include "fixed/door.h"
+#include "fixed/fixed.h"
 #include "report/status.h"
 
 /* The one symbol that the DSO shows. */
@@ -77,13 +80,15 @@ static const command_rec directives[] = {
 static int pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
 {
     affinity_pre_config(pconf);
-    return OK;
+    return fixed_pre_config(pconf);
 }
 
 static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
                         server_rec *s)
 {
-    return affinity_check_config(pconf, ptemp, s);
+    int rv = fixed_check_config(pconf, s);
+
+    return rv == OK ? affinity_check_config(pconf, ptemp, s) : rv;
 }
 
 static void test_config(apr_pool_t *pconf, server_rec *s)
@@ -93,10 +98,27 @@ static void test_config(apr_pool_t *pconf, server_rec *s)
     }
 }
 
+static int open_logs(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
+                     server_rec *s)
+{
+    return fixed_open_logs(pconf, s);
+}
+
 static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
                        server_rec *s)
 {
-    return affinity_post_config(pconf, s);
+    int rv = affinity_post_config(pconf, s);
+
+    if (rv == OK) {
+        fixed_post_config(pconf, s);
+    }
+    return rv;
+}
+
+static int monitor(apr_pool_t *pconf, server_rec *s)
+{
+    fixed_monitor(pconf, s);
+    return OK;
 }
 
 static void child_status(server_rec *s, pid_t pid, ap_generation_t gen,
@@ -108,17 +130,19 @@ static void child_status(server_rec *s, pid_t pid, ap_generation_t gen,
 static void child_init(apr_pool_t *pchild, server_rec *s)
 {
     affinity_child_init(pchild, s);
+    fixed_child_init(pchild, s);
 }
 
 static void child_stopping(apr_pool_t *pchild, int graceful)
 {
+    fixed_child_stopping(graceful);
     affinity_child_stopping();
 }
 
 static int pre_connection(conn_rec *c, void *csd)
 {
     affinity_connection(c);
-    return OK;
+    return door_pre_connection(c, csd);
 }
 
 static void register_hooks(apr_pool_t *p)
@@ -131,11 +155,17 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_check_config(check_config, NULL, NULL, APR_HOOK_REALLY_LAST);
     ap_hook_test_config(test_config, NULL, NULL, APR_HOOK_MIDDLE);
 
+    /* The MPM has opened and counted its own listeners by then. */
+    ap_hook_open_logs(open_logs, NULL, NULL, APR_HOOK_LAST);
+
     /* The table of seats has to be there when the first child is forked. */
     ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_MIDDLE);
 
     /* In the parent, at each child's end. */
     ap_hook_child_status(child_status, NULL, NULL, APR_HOOK_MIDDLE);
+
+    /* Every few seconds, in the parent. */
+    ap_hook_monitor(monitor, NULL, NULL, APR_HOOK_MIDDLE);
 
     /* After every other module: threads that they make in their child_init
      * exist by then and are told from those that inherit from here. */
@@ -144,6 +174,12 @@ static void register_hooks(apr_pool_t *p)
 
     /* Before a worker's first connection touches memory anywhere. */
     ap_hook_pre_connection(pre_connection, NULL, NULL, APR_HOOK_REALLY_FIRST);
+
+    /* What the loop has read of a connection comes back below every filter;
+     * what is idle when the process stops moves to the next generation. */
+    ap_hook_insert_network_bucket(door_network_bucket, NULL, NULL,
+                                  APR_HOOK_FIRST);
+    ap_hook_pre_close_connection(child_pre_close, NULL, NULL, APR_HOOK_MIDDLE);
 
     ap_hook_handler(status_handler, NULL, NULL, APR_HOOK_MIDDLE);
     status_register();

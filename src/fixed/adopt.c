@@ -186,4 +186,7 @@ void adopt_look(loop *l)
     SEAT_SET(l->row, beat, (uint64_t)l->now);
     SEAT_SET(l->row, state, SEAT_RUNNING);
     look_round(l);
+    if (l->look) {
+        l->look(l->seat);
+    }
 }

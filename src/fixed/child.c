@@ -73,6 +73,7 @@ void child_start(apr_pool_t *pchild, server_rec *s, const child_setup *setup)
                      ? balance_make(pchild, setup->seats, workers_idle)
                      : NULL;
     l->place = setup->place;
+    l->look = setup->look;
     if (loop_start(l, pchild) == APR_SUCCESS) {
         apr_pool_pre_cleanup_register(pchild, l, end);
         __atomic_store_n(&the_loop, l, __ATOMIC_RELEASE);

@@ -15,6 +15,7 @@ typedef struct child_setup {
     seat_table *seats;
     int balance;                /* FixedBalance */
     void (*place)(int seat);    /* pins the calling thread; or NULL */
+    void (*look)(int seat);     /* on the loop, at each look round; or NULL */
     const loop_server *answers; /* who answers on the loop, or NULL */
 } child_setup;
 

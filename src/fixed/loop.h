@@ -75,6 +75,7 @@ struct loop {
     const loop_server *answers; /* NULL: everything goes through the door */
     balance *balance;           /* NULL: FixedBalance off */
     void (*place)(int seat);    /* pins the calling thread; or NULL */
+    void (*look)(int seat);     /* at each look round; or NULL */
 
     apr_thread_t *thread;
     int epoll;

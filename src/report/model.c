@@ -6,6 +6,8 @@
 #include "affinity/pin.h"
 #include "affinity/planview.h"
 #include "affinity/tasks.h"
+#include "fixed/processes.h"
+#include "fixed/steering.h"
 
 /* The counters of a row by their keys. */
 static const struct {
@@ -112,6 +114,12 @@ json_t *model_make(apr_pool_t *p)
         return NULL;
     }
     root = planview_json(p, affinity_topology(), pl);
+    if (processes_count()) {
+        const char *why, *method = steering_state(p, t, &why);
+
+        json_object_set_new(root, "steering", json_string(method));
+        json_object_set_new(root, "steering_why", json_string(why));
+    }
     seats = json_object_get(root, "seats");
     for (i = 0; i < t->seats; i++) {
         json_t *seat_json = json_array_get(seats, (size_t)i);

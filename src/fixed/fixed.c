@@ -1,0 +1,97 @@
+#include "fixed.h"
+
+#include "http_config.h"
+#include "http_core.h"
+
+#include "config.h"
+#include "affinity/affinity.h"
+#include "affinity/cgroup.h"
+#include "affinity/pin.h"
+#include "fixed/child.h"
+#include "fixed/mailroom.h"
+#include "fixed/processes.h"
+#include "fixed/sockets.h"
+#include "fixed/steering.h"
+
+static server_rec *server; /* of this process, for the loop's looks */
+
+int fixed_pre_config(apr_pool_t *pconf)
+{
+    int cpus = affinity_cpu_count(pconf);
+    int quota = cgroup_quota("");
+
+    mailroom_pre_config();
+    sockets_pre_config();
+    return processes_pre_config(pconf, &ap_conftree,
+                                quota > 0 && quota < cpus ? quota : cpus);
+}
+
+int fixed_check_config(apr_pool_t *pconf, server_rec *s)
+{
+    int rv = processes_check_config(pconf, s);
+
+    if (rv == OK) {
+        sockets_check_config(pconf, s, processes_count());
+    }
+    return rv;
+}
+
+int fixed_open_logs(apr_pool_t *pconf, server_rec *s)
+{
+    int seats = processes_count();
+    int rv = sockets_open_logs(pconf, s, seats);
+
+    return rv == OK && seats && sockets_get() ? mailroom_open_logs(s, seats)
+                                              : rv;
+}
+
+void fixed_post_config(apr_pool_t *pconf, server_rec *s)
+{
+    if (!processes_count()
+        || ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
+        return;
+    }
+    processes_log(s);
+    if (sockets_get() && affinity_seats()) {
+        steering_post_config(pconf, s, config_get(s)->steering, affinity_plan(),
+                             affinity_topology()->allowed, affinity_seats());
+    }
+}
+
+void fixed_monitor(apr_pool_t *pconf, server_rec *s)
+{
+    sockets_monitor(pconf, s);
+}
+
+/* The loop's thread goes where its seat's process is. */
+static void place(int seat)
+{
+    pin_set(0, plan_seat(affinity_plan(), seat)->process, NULL);
+}
+
+static void look(int seat)
+{
+    sockets_tidy();
+    steering_look(server, affinity_seats(), seat);
+}
+
+void fixed_child_init(apr_pool_t *pchild, server_rec *s)
+{
+    child_setup setup = {.seats = affinity_seats(),
+                         .balance = config_get(s)->balance,
+                         .look = look};
+
+    if (!processes_count() || !setup.seats) {
+        return;
+    }
+    server = s;
+    if (affinity_plan()->active) {
+        setup.place = place;
+    }
+    child_start(pchild, s, &setup);
+}
+
+void fixed_child_stopping(int graceful)
+{
+    child_stop(graceful);
+}
