@@ -10,9 +10,10 @@
 #define TRACE "follows a request through programs; httpd never reads it"
 #define CDN "left by a delivery network; configured readers refuse (S2)"
 
-#define FIELD_NAME(id, name, why) {name, why},
+#define FIELD_NAME(id, name, why) {name, sizeof(name) - 1, why},
 static const struct {
     const char *name;
+    size_t len;
     const char *why;
 } fields[] = {REQUESTFIELD_LIST(FIELD_NAME)};
 
@@ -68,15 +69,11 @@ int requestfield_find(const char *lower, size_t len)
     if (len > REQUESTFIELD_NAME || first[len] == NONE) {
         return -1;
     }
-    /* the names of one length are few and sorted */
-    for (i = first[len]; i < REQUEST_IDS; i++) {
-        int order = memcmp(fields[i].name, lower, len);
-
-        if (order == 0 && fields[i].name[len] == '\0') {
+    /* the names of one length are few; most differ in the last letter */
+    for (i = first[len]; i < REQUEST_IDS && fields[i].len == len; i++) {
+        if (fields[i].name[len - 1] == lower[len - 1]
+            && !memcmp(fields[i].name, lower, len)) {
             return (int)i;
-        }
-        if (order > 0 || fields[i].name[len] != '\0') {
-            break;
         }
     }
     return -1;

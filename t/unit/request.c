@@ -4,6 +4,7 @@
 
 #include "tap.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -302,6 +303,47 @@ static void limits(void)
     ok(splits_ok(many, n), "every known field at once");
 }
 
+/* Every byte at every place of a long value, of a path and of a query. */
+static void every_byte(void)
+{
+    static const char *const before[] = {
+        "GET / HTTP/1.1\r\nHost: a\r\nCookie: ",
+        "GET /",
+        "GET /?",
+    };
+    static const char *const after[] = {
+        "\r\n\r\n",
+        " HTTP/1.0\r\n\r\n",
+        " HTTP/1.0\r\n\r\n",
+    };
+    static const char *const allowed[] = {
+        " !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~\t",
+        "!$&'()*+,-./:=?@_~", /* the question mark ends the path */
+        "!$&'()*+,-./:;=?@_~",
+    };
+    char text[128], value[20];
+    unsigned f, at, c, wrong;
+    request req;
+
+    for (f = 0; f < 3; f++) {
+        wrong = 0;
+        for (at = 1; at < 18; at++) {
+            for (c = 1; c < 256; c++) {
+                int want, got;
+
+                memcpy(value, "xxxxxxxxxxxxxxxxxxx", sizeof(value));
+                value[at] = (char)c;
+                sprintf(text, "%s%s%s", before[f], value, after[f]);
+                got = look(text, strlen(text), &req) == REQUEST_MINE;
+                want = (c < 128 && isalnum((int)c))
+                       || strchr(allowed[f], (int)c) != NULL;
+                wrong += got != want;
+            }
+        }
+        is_int(wrong, 0, "bytes 1-255 at every place");
+    }
+}
+
 static void names(void)
 {
     unsigned i, good = 0, sorted = 1, why = 1;
@@ -402,6 +444,7 @@ int main(void)
     early();
     slices();
     limits();
+    every_byte();
     names();
     keys();
     return done();
