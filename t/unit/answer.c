@@ -329,6 +329,9 @@ static void small_buffer(void)
                    a.head_len + ANSWER_EXTRA, &r),
        "the promised size suffices");
     is_int(r.keepalives, 1, "keepalives");
+    conn.keepalives = 100;
+    answer_make(&a, &req, ASK(""), &clock, &conn, buf, sizeof(buf), &r);
+    ok(!r.keepalive && r.keepalives == 101, "the last one counts too");
     is_int((long)r.body_len, 1024, "the body's length");
 }
 
