@@ -1,6 +1,7 @@
 #include "kept.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -153,6 +154,26 @@ kept_group *kept_make(kept_sockets *k, ap_listen_rec *lr, const char **failed)
     g->next = k->groups;
     k->groups = g;
     return g;
+}
+
+int kept_unblock(ap_listen_rec *lr)
+{
+    apr_os_sock_t fd = os_fd(lr->sd), dummy;
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK)) {
+        return -1;
+    }
+    /* What it believes is set on another descriptor meanwhile. */
+    dummy = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (dummy < 0) {
+        return -1;
+    }
+    apr_os_sock_put(&lr->sd, &dummy, ap_pglobal);
+    apr_socket_opt_set(lr->sd, APR_SO_NONBLOCK, 0);
+    apr_os_sock_put(&lr->sd, &fd, ap_pglobal);
+    close(dummy);
+    return 0;
 }
 
 int kept_grow(kept_group *g, int n, const char **failed)

@@ -58,6 +58,14 @@ kept_group *kept_find(kept_sockets *k, ap_listen_rec *lr);
  */
 kept_group *kept_make(kept_sockets *k, ap_listen_rec *lr, const char **failed);
 
+/*
+ * Makes the socket of httpd's record non-blocking, behind the back of its
+ * apr_socket_t: httpd makes a listener that is alone blocking again whenever
+ * it believes that it is not, and children would hang in accept.
+ * @return 0, or -1 with errno
+ */
+int kept_unblock(ap_listen_rec *lr);
+
 /* Adds sockets until the group has @a n. @return 0, or -1 with errno, with
  * as many as could be made */
 int kept_grow(kept_group *g, int n, const char **failed);

@@ -159,7 +159,8 @@ static int gather(server_rec *s, kept_sockets *k, ap_listen_rec *lr, int seats)
     kept_group *g = kept_find(k, lr);
     const char *failed;
 
-    if (!g && !(g = kept_make(k, lr, &failed))) {
+    if ((failed = "O_NONBLOCK", kept_unblock(lr))
+        || (!g && !(g = kept_make(k, lr, &failed)))) {
         return failure(s, 0,
                        lr->bind_addr->hostname ? lr->bind_addr->hostname
                                                : "any address",
