@@ -1,0 +1,112 @@
+/*
+ * lesson: how the loop learns from httpd. A note says what the recogniser
+ * made of a request that httpd is about to answer; it travels through the
+ * door, or is attached where a worker peeked, and is good for exactly the
+ * next request of its connection (R0 of LEARNING.md). A lesson is what came
+ * of it: an answer that may be repeated, or why it may not. Workers post
+ * lessons; the loop's thread takes them.
+ */
+#ifndef CPUAFFINITY_LESSON_H
+#define CPUAFFINITY_LESSON_H
+
+#include "httpd.h"
+
+#include <sys/stat.h>
+
+#include "fixed/answer.h"
+#include "fixed/request.h"
+
+/* So many lessons wait for the loop; further ones are lost, which only costs
+ * speed. */
+#define LESSON_ROOM 1024
+
+/* A request that is mine and unknown, or that was chosen for an audit. */
+typedef struct lesson_note {
+    request req;    /* slices count from lesson_note_head() */
+    uint64_t vary;  /* the mask that the key was made with */
+    int64_t made;   /* CLOCK_MONOTONIC ms */
+    int keepalives; /* answered on the connection before it */
+    uint8_t first;  /* it is the first request of its connection */
+    uint8_t audit;  /* the loop could have answered it */
+    uint16_t key_len;
+    unsigned char bytes[]; /* the key, then the head (req.consumed bytes) */
+} lesson_note;
+
+static inline const char *lesson_note_head(const lesson_note *n)
+{
+    return (const char *)n->bytes + n->key_len;
+}
+
+/*
+ * A note, from malloc; free() frees it (a parcel's drop_note). Any thread.
+ * @param head the bytes that @a req was recognised in; copied
+ * @param key of request_key(), made with @a vary; copied
+ * @return NULL without memory
+ */
+lesson_note *lesson_note_make(const request *req, const char *head,
+                              const unsigned char *key, size_t key_len,
+                              uint64_t vary, int keepalives, int first,
+                              int audit, int64_t now);
+
+/* Gives the next request of @a c a note, which is owned by the connection
+ * from now on. A note that was not used is dropped. The worker serving c. */
+void lesson_attach(conn_rec *c, lesson_note *note);
+
+/* The note of a request that has just been created, once: a second call for
+ * the same connection gives NULL until another note is attached. It stays the
+ * connection's: valid as long as the request. create_request only. */
+const lesson_note *lesson_take(conn_rec *c);
+
+typedef enum lesson_kind {
+    LESSON_ANSWER, /* everything is filled in */
+    LESSON_WIDEN,  /* its Vary names fields that are not in the key: only key
+                      and vary are filled in */
+    LESSON_REFUSED /* may not be repeated: only key, reason, status */
+} lesson_kind;
+
+/* What is to be known of the vhost that answered: answer_connection's. */
+typedef struct lesson_server {
+    const server_rec *server;
+    int keep_alive;             /* 0, 1 */
+    int keep_alive_max;         /* 0: no limit */
+    int64_t keep_alive_timeout; /* microseconds */
+    int64_t timeout;            /* microseconds */
+} lesson_server;
+
+typedef struct lesson {
+    struct lesson *next;
+    uint8_t kind;   /* lesson_kind */
+    uint8_t audit;  /* as in the note: compare with the entry of the key */
+    int reason;     /* learn_reason, of LESSON_REFUSED; see learn.h */
+    int status;     /* r->status */
+    uint64_t vary;  /* bits of the fields that the answer's Vary names */
+    int64_t when;   /* CLOCK_MONOTONIC ms, when httpd made the answer */
+    answer answer;  /* its head points behind the path */
+    struct stat st; /* of the descriptor that httpd sent */
+    lesson_server server;
+    uint16_t key_len;
+    const unsigned char *key; /* the three point into this allocation */
+    const char *path;         /* absolute */
+} lesson;
+
+/*
+ * A lesson for the note's key, from malloc, otherwise empty.
+ * @param a with its head, copied; or NULL
+ * @param path copied; or NULL
+ * @return NULL without memory
+ */
+lesson *lesson_make(const lesson_note *note, lesson_kind kind, const answer *a,
+                    const char *path);
+
+/* Gives a lesson to the loop of this process and wakes it up; dropped when
+ * too many wait or there is no loop. Any worker. */
+void lesson_post(lesson *l);
+
+/* The next lesson or NULL; lesson_free() it. The loop's thread. */
+lesson *lesson_next(void);
+void lesson_free(lesson *l);
+
+/* Frees all that wait and takes no more. When the loop's thread ends. */
+void lesson_close(void);
+
+#endif
