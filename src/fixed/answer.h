@@ -28,6 +28,10 @@
  * them) stood in the way and passed the file on. It names Accept-Encoding in
  * Vary, but not in a 304, so 304s of an answer with Vary are httpd's. */
 #define ANSWER_FILTERED 2u
+/* Of answer_learn: a module that reads the clock (mod_expires) is configured
+ * here. cache then wants two agreeing answers of different seconds, so that
+ * a field that moves with the clock never agrees (R7, PITFALLS 22). */
+#define ANSWER_CLOCKED 4u
 
 /* The captured head, taken apart. Plain data but for @a head. */
 typedef struct answer {
@@ -42,8 +46,10 @@ typedef struct answer {
     uint16_t etag; /* value; length 0 when absent */
     uint16_t etag_len;
     uint8_t plain;    /* ANSWER_PLAIN */
+    uint8_t clocked;  /* ANSWER_CLOCKED */
     uint8_t no_304;   /* httpd's 304 cannot be told from the 200 */
     uint8_t no_range; /* no "Accept-Ranges: bytes" */
+    int64_t date;     /* its own Date, seconds since 1970 */
     int64_t size;     /* of the file */
     int64_t modified; /* Last-Modified, seconds since 1970, or -1 */
 } answer;
@@ -90,7 +96,7 @@ answer_field answer_field_use(const char *name);
  *        sent them, for a file of @a size bytes
  * @param copy receives what is kept of it, at least @a len bytes; a->head
  *        points there
- * @param flags ANSWER_PLAIN, ANSWER_FILTERED, or 0
+ * @param flags ANSWER_PLAIN, ANSWER_FILTERED, ANSWER_CLOCKED, or 0
  * @param error on failure why it must not be repeated (static text)
  * @return 0 or -1
  */
@@ -101,6 +107,9 @@ int answer_learn(answer *a, const char *head, size_t len, int64_t size,
  * The first test of a learned answer: 1 when answer_make() gives for the
  * very request that httpd answered, at the second of its Date, the very
  * bytes that httpd sent. Whoever learns calls it.
+ * What it cannot see, the learner must refuse, because another request of
+ * the same key would show it: nokeepalive, downgrade-1.0, force-response-1.0
+ * or force-no-vary in r->subprocess_env when the head is captured.
  * @param req, head the request; without ranges and conditions
  * @param conn as it was before that request
  * @param sent, sent_len the captured head
@@ -109,7 +118,7 @@ int answer_verify(const answer *a, const request *req, const char *head,
                   const answer_connection *conn, const char *sent,
                   size_t sent_len);
 
-/* Repeats @a from with its bytes copied to @a copy (from->head_len). */
+/* Makes @a a copy of @a from; its from->head_len bytes go to @a copy. */
 void answer_copy(answer *a, const answer *from, char *copy);
 
 /* 1 when two captured answers agree, Date and connection lines aside. */

@@ -242,7 +242,9 @@ static const char *whole(learner *l, int64_t date, unsigned flags)
     if (a->modified >= 0 && date - a->modified < SETTLED) {
         return "the file has just changed";
     }
+    a->date = date;
     a->plain = (flags & ANSWER_PLAIN) != 0;
+    a->clocked = (flags & ANSWER_CLOCKED) != 0;
     a->no_304 = (flags & ANSWER_FILTERED) && (l->seen >> NAME_VARY & 1);
     return NULL;
 }

@@ -164,9 +164,21 @@ static void protect(cache *c, node *n)
     }
 }
 
-/* Once per valid time: is the path still the file? */
+/* Once per valid time: is the path still the file? Between, at least a file
+ * that is sent from its descriptor must be the one that the head describes:
+ * a copy cannot be edited in place, but it can. */
 static int look(cache *c, node *n, int64_t now)
 {
+    const cachestore_file *f = n->user.file;
+
+    if (now - n->looked < c->config.valid) {
+        if (f->pub.fd < 0 || cachefile_still(f->pub.fd, &n->id)) {
+            return 1;
+        }
+        c->stats.stale++;
+        take_out(c, n);
+        return 0;
+    }
     c->stats.validations++;
     switch (cachefile_look(n->pub.path, &n->id)) {
     case CACHEFILE_SAME:
@@ -195,7 +207,7 @@ int cache_use(cache *c, cache_entry *e, int64_t now)
         e->live = 0;
         return 0;
     }
-    if (now - n->looked >= c->config.valid && !look(c, n, now)) {
+    if (!look(c, n, now)) {
         return 0;
     }
     /* within one millisecond the order does not matter */
@@ -314,6 +326,9 @@ cache_outcome cache_learn(cache *c, const void *key, size_t len,
     if (n) {
         if (answer_same(&n->pub.answer, a) && cachefile_same(&n->id, &id)
             && !strcmp(n->pub.path, path)) {
+            if (a->clocked && a->date == n->pub.answer.date) {
+                return CACHE_ONCE;
+            }
             return confirm(c, n, now);
         }
         take_out(c, n);

@@ -81,7 +81,8 @@ cache_entry *cache_find(cache *c, const void *key, size_t len);
  * live, not older than CACHE_AGE, its file unchanged. After the configured
  * time the path is opened again (a few system calls, no wait for the network
  * or a FIFO) and all of dev, ino, mode, owner, size, mtime and ctime
- * compared. 0: let httpd answer, and do not touch @a e any more (a stale
+ * compared; before that, only a file sent from its descriptor is looked at
+ * (one fstat). 0: let httpd answer, and do not touch @a e any more (a stale
  * entry is gone; an expired one waits for httpd's next answer).
  */
 int cache_use(cache *c, cache_entry *e, int64_t now);

@@ -30,8 +30,7 @@ int cachefile_same(const cachefile_id *a, const cachefile_id *b)
     return !memcmp(a, b, sizeof(*a));
 }
 
-/* 1 when the open file is the one with this identity. */
-static int is_file(int fd, const cachefile_id *id)
+int cachefile_still(int fd, const cachefile_id *id)
 {
     struct stat st;
     cachefile_id now;
@@ -58,7 +57,7 @@ cachefile_found cachefile_look(const char *path, const cachefile_id *id)
         return errno == EMFILE || errno == ENFILE ? CACHEFILE_UNKNOWN
                                                   : CACHEFILE_CHANGED;
     }
-    same = is_file(fd, id);
+    same = cachefile_still(fd, id);
     close(fd);
     return same ? CACHEFILE_SAME : CACHEFILE_CHANGED;
 }
@@ -95,7 +94,7 @@ static int copy_file(cache_file *f, int fd, const cachefile_id *id)
         return -1;
     }
     errno = 0;
-    if (!is_file(fd, id)) {
+    if (!cachefile_still(fd, id)) {
         free(data);
         return -1;
     }
@@ -114,7 +113,7 @@ int cachefile_load(cache_file *f, const char *path, const cachefile_id *id,
     if (fd < 0) {
         return -1;
     }
-    if (!is_file(fd, id)) {
+    if (!cachefile_still(fd, id)) {
         close(fd);
         errno = 0;
         return -1;

@@ -35,6 +35,9 @@ typedef enum cachefile_found {
  * the way count, and compares. Never waits for a FIFO's other end. */
 cachefile_found cachefile_look(const char *path, const cachefile_id *id);
 
+/* 1 when the open file still has this identity. */
+int cachefile_still(int fd, const cachefile_id *id);
+
 /*
  * Opens the file and keeps it in @a f: a copy when @a in_memory (made while
  * it did not change), else the descriptor.

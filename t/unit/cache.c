@@ -26,6 +26,40 @@ static void twice(void)
     cache_free(c);
 }
 
+/* PITFALLS 22: what moves with the clock agrees within a second. */
+static void clocked(void)
+{
+    cache *c = make();
+
+    write_file("a", "hello");
+    flags = ANSWER_CLOCKED;
+    is_int(learn(c, "k", "a", "", 0), CACHE_ONCE, "once");
+    is_int(learn(c, "k", "a", "", 1), CACHE_ONCE, "again in its second");
+    ok(!use(c, "k", 1), "proves nothing");
+    date = "Sun, 06 Nov 1994 08:49:38 GMT";
+    is_int(learn(c, "k", "a", "", 1000), CACHE_LIVE, "a second later it does");
+    date = "Sun, 06 Nov 1994 08:49:37 GMT";
+    flags = 0;
+    cache_free(c);
+}
+
+/* 5.3: from a descriptor, no bytes of an edit under the old head. */
+static void edited_open(void)
+{
+    cache *c = make();
+
+    write_file("large", "0123456789abc");
+    live(c, "k", "large", 0);
+    ok(use(c, "k", 0) && find(c, "k")->file->fd >= 0, "sent from the file");
+    write_file("large", "0123456789ABC");
+    ok(!use(c, "k", 1), "edited in place: seen at once");
+    is_int((long)stats(c).stale, 1, "counted");
+    live(c, "k", "large", 1);
+    unlink(path("large"));
+    ok(!use(c, "k", 2), "unlinked: seen at once too");
+    cache_free(c);
+}
+
 static void refused(void)
 {
     cache *c = make();
@@ -266,6 +300,8 @@ int main(void)
         return 1;
     }
     twice();
+    clocked();
+    edited_open();
     refused();
     expires();
     validates();
