@@ -241,6 +241,42 @@ static void replies(void)
 #define SINCE "If-Modified-Since: Sun, 06 Nov 1994 08:00:00 GMT\r\n"
 #define RANGE "Range: bytes=0-1\r\n"
 
+#define EMPTY                                                                  \
+    (OK200 DATE MODIFIED ETAG BYTES "Content-Length: 0\r\n" TYPE "\r\n")
+
+/* Of a file of no bytes. */
+static const char *empty_reply(const char *ask)
+{
+    static char buf[ANSWER_HEAD + ANSWER_EXTRA];
+    answer_connection conn = {0, 1, 100, 5000000, 0};
+    answer_clock clock;
+    answer_reply r;
+    answer a;
+    request req;
+
+    answer_clock_set(&clock, NOW);
+    if (answer_learn(&a, EMPTY, strlen(EMPTY), 0, 0, copy, &error)
+        || request_recognise(ask, strlen(ask), NULL, &req) != REQUEST_MINE
+        || !answer_make(&a, &req, ask, &clock, &conn, buf, sizeof(buf), &r)) {
+        return "decline";
+    }
+    buf[r.head_len] = '\0';
+    return buf;
+}
+
+static void empty_file(void)
+{
+    is_str(empty_reply(ASK("")), EMPTY, "5.18: an empty file");
+    is_str(empty_reply(ASK("Range: bytes=0-0\r\n")), EMPTY,
+           "5.18: has no ranges");
+    is_str(empty_reply(ASK("Range: bytes=0-\r\n")), EMPTY,
+           "5.18: nor an open one");
+    is_str(empty_reply(ASK("Range: bytes=-5\r\n")), EMPTY, "5.18: nor an end");
+    is_str(empty_reply("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"),
+           OK200 DATE MODIFIED ETAG BYTES TYPE "\r\n",
+           "HEAD of it loses the length, as in httpd");
+}
+
 static void conditions(void)
 {
     const int64_t fresh = NOW - 2977 + 59;
@@ -271,6 +307,9 @@ static void conditions(void)
     IS(S304, "If-None-Match: \"x\", W/\"400-5\"\r\n", NOW, "weakly in a list");
     IS(S206, "If-None-Match: W/\"400-5\"\r\n" RANGE, NOW,
        "but not with a range");
+    ok(!strncmp(reply(THE, 0, "HEAD / HTTP/1.0\r\n" RANGE "\r\n", NOW, 0), S206,
+                12),
+       "5.20: HEAD heeds Range, as stock httpd does");
     IS("not mine", "If-Match: *\r\n", NOW, "If-Match is httpd's");
 
     is_str(reply(THE, ANSWER_PLAIN, ASK(RANGE), NOW, 0), "decline",
@@ -343,6 +382,7 @@ int main(void)
     fields();
     replies();
     conditions();
+    empty_file();
     verified();
     small_buffer();
     return done();

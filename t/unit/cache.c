@@ -194,6 +194,8 @@ static void validates(void)
         live(c, "l", "v/a", 0);
         ways[i].change();
         ok(use(c, "k", 999), "%s: trusted within VALID", ways[i].name);
+        ok(!memcmp(find(c, "k")->file->data, "hello", 5),
+           "%s: 5.7: its copy is whole", ways[i].name);
         ok(!use(c, "k", 1000) && !find(c, "k"), "%s: seen after it",
            ways[i].name);
         ok(!use(c, "l", 1000), "%s: under the other key too", ways[i].name);
