@@ -40,6 +40,26 @@ AddOutputFilterByType DEFLATE text/html
     Header unset ETag
     Header unset Last-Modified
 </Location>
+<VirtualHost *>
+    ServerName a
+</VirtualHost>
+<VirtualHost *>
+    ServerName off
+    KeepAlive Off
+    AddDefaultCharset utf-8
+</VirtualHost>
+<VirtualHost *>
+    ServerName unlimited
+    MaxKeepAliveRequests 0
+    KeepAliveTimeout 1500ms
+    FileETag Digest
+</VirtualHost>
+<VirtualHost *>
+    ServerName brief
+    KeepAliveTimeout 500ms
+    MaxKeepAliveRequests 1
+    FileETag INode
+</VirtualHost>
 END
 
 my $now = time;
@@ -103,7 +123,8 @@ sub seconds_of {
 sub ask {
     my ($bytes, $seconds, %c) = @_;
     my $line = tool(sprintf('ask %d %d %d %d %d %d %d', length $bytes,
-        $c{keepalives} || 0, 1, 3, 7_000_000, 0, $seconds), $bytes);
+        $c{keepalives} || 0, $c{on} // 1, $c{max} // 3,
+        $c{timeout} // 7_000_000, 0, $seconds), $bytes);
     return ($line) unless $line =~ /^reply (.*)/;
     my ($status, $keep, $keepalives, $len, $off, $n) = split ' ', $1;
     read($from, my $head, $len) == $len or die 'short read from the tool';
@@ -287,6 +308,29 @@ for my $f ('plain.txt', 'headers/a.txt', 'data.txt.gz', 'noext', 'empty.txt')
         is scalar @got, 4, "four answers with '$token'";
         is "@got", "@want", 'the same as httpd on one connection';
     }
+}
+
+# Other settings of the connection, in vhosts of their own.
+for my $v ([ 'off', on => 0 ], [ 'unlimited', max => 0, timeout => 1_500_000 ],
+    [ 'brief', max => 1, timeout => 500_000 ]) {
+    my ($host, %c) = @$v;
+    my ($head, $body) = split_answer(
+        talk(request_text('GET', '/plain.txt', '1.1', "Host: $host")));
+    learn($head, length $body);
+    my (@bad, $n);
+    for my $k (@kinds) {
+        my ($method, $version, @more) = @$k;
+        for my $f ([], ['If-None-Match: *'], ['Range: bytes=-7']) {
+            my $bytes = request_text($method, '/plain.txt', $version,
+                "Host: $host", grep(!/^Host/, @more), @$f);
+            my $want = talk($bytes);
+            my ($what, $got, $off, $len) = ask($bytes, seconds_of($want), %c);
+            $n++;
+            push @bad, "$bytes\n$want\n$got" if $what ne 'reply'
+                || $got . substr($body, $off, $len) ne $want;
+        }
+    }
+    is scalar @bad, 0, "vhost $host: $n answers as httpd's" or diag $bad[0];
 }
 
 # While httpd stops, and where KeepAlive is off.
