@@ -96,14 +96,6 @@ void affinity_pre_config(apr_pool_t *pconf)
     apr_pool_cleanup_register(pconf, NULL, forget, apr_pool_cleanup_null);
 }
 
-int affinity_cpu_count(apr_pool_t *p)
-{
-    int online = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    int count = hwloc_bitmap_weight(affinity.inherited);
-
-    return count < 1 || (online > 0 && online < count) ? online : count;
-}
-
 /* A message of the plan names a directive first: add where it stands. */
 static const char *with_place(apr_pool_t *p, const config_server *cf,
                               const char *message)
@@ -130,6 +122,27 @@ static int load_topology(apr_pool_t *p, const config_server *cf)
         return -1;
     }
     return 0;
+}
+
+int affinity_cpu_count(apr_pool_t *p, const char *cpus, const char *smt)
+{
+    topology_source source = {.inherited = affinity.inherited};
+    topology *t;
+    cpuset *set = NULL;
+    const char *error;
+    int count;
+
+    if (topology_load(p, &source, &t, &error)) {
+        return 1;
+    }
+    if (cpus && cpuset_parse(p, cpus, topology_scope(t), &set, &error)) {
+        set = NULL;
+    }
+    if (topology_restrict(t, set, smt && !strcasecmp(smt, "first"), &error)) {
+        return 1;
+    }
+    count = hwloc_bitmap_weight(t->allowed);
+    return t->quota > 0 && t->quota < count ? t->quota : count;
 }
 
 /* Planned processes and workers per process. */

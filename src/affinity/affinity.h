@@ -53,9 +53,11 @@ topology *affinity_topology(void);
 seat_table *affinity_seats(void);
 int affinity_seat(void);
 
-/* How many logical CPUs may be used: the inherited mask ∩ online ∩
- * CPUAffinityCPUs ∩ CPUAffinitySMT. For FixedProcesses auto, in pre_config
- * (directives not read yet: mask ∩ online only). >= 1. */
-int affinity_cpu_count(apr_pool_t *p);
+/* How many processes FixedProcesses auto is: the CPUs of the inherited mask
+ * that are online, reduced by the arguments of CPUAffinityCPUs and
+ * CPUAffinitySMT (NULL: not given; what is wrong with them the directives
+ * will say), at most the cgroup's quota. In pre_config, where the directives
+ * have not run. >= 1. */
+int affinity_cpu_count(apr_pool_t *p, const char *cpus, const char *smt);
 
 #endif

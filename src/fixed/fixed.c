@@ -5,9 +5,9 @@
 
 #include "config.h"
 #include "affinity/affinity.h"
-#include "affinity/cgroup.h"
 #include "affinity/pin.h"
 #include "fixed/child.h"
+#include "fixed/conftree.h"
 #include "fixed/mailroom.h"
 #include "fixed/processes.h"
 #include "fixed/sockets.h"
@@ -15,15 +15,28 @@
 
 static server_rec *server; /* of this process, for the loop's looks */
 
+/* What "auto" stands for; looked up only where it is written. */
+static int automatic(apr_pool_t *p)
+{
+    static conftree_names processes = {"FixedProcesses"};
+    static conftree_names cpus = {"CPUAffinityCPUs"};
+    static conftree_names smt = {"CPUAffinitySMT"};
+    const ap_directive_t *node = conftree_last(ap_conftree, processes);
+    const ap_directive_t *c = conftree_last(ap_conftree, cpus);
+    const ap_directive_t *f = conftree_last(ap_conftree, smt);
+
+    if (!node || strcasecmp(conftree_arg(p, node), "auto")) {
+        return 1;
+    }
+    return affinity_cpu_count(p, c ? conftree_arg(p, c) : NULL,
+                              f ? conftree_arg(p, f) : NULL);
+}
+
 int fixed_pre_config(apr_pool_t *pconf)
 {
-    int cpus = affinity_cpu_count(pconf);
-    int quota = cgroup_quota("");
-
     mailroom_pre_config();
     sockets_pre_config();
-    return processes_pre_config(pconf, &ap_conftree,
-                                quota > 0 && quota < cpus ? quota : cpus);
+    return processes_pre_config(pconf, &ap_conftree, automatic(pconf));
 }
 
 int fixed_check_config(apr_pool_t *pconf, server_rec *s)
