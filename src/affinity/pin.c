@@ -151,7 +151,8 @@ int pin_name(pid_t tid, const char *name)
     int fd;
     ssize_t n;
 
-    snprintf(path, sizeof(path), "/proc/self/task/%d/comm", (int)tid);
+    snprintf(path, sizeof(path), "/proc/self/task/%d/comm",
+             (int)(tid ? tid : pin_self()));
     fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0) {
         return -1;

@@ -27,7 +27,8 @@ int pin_set(pid_t tid, const cpuset *want, cpuset *actual);
  * joined. @return as pin_set() */
 int pin_set_pthread(pthread_t thread, const cpuset *want, cpuset *actual);
 
-/* Names a thread of this process (at most 15 bytes). @return 0 or -1 */
+/* Names a thread of this process (kernel id; 0: the caller) with at most 15
+ * bytes. @return 0 or -1 */
 int pin_name(pid_t tid, const char *name);
 
 /* The kernel's id of the calling thread. */
