@@ -8,6 +8,7 @@
 #   make fuzz       each fuzz target for FUZZ_SECONDS (60)
 #   make coverage   line coverage of all tests
 #   make lint       clang-format, clang-tidy, sizes; format: reformats
+#   make bench-affinity   CPUAffinity against taskset (ROUNDS, SECONDS)
 #   make bench      the comparison (QUICK=1: under five minutes)
 #   make install    module, tool, sample configuration (DESTDIR=)
 #   make clean      removes build/
@@ -171,6 +172,11 @@ coverage: deps
 	    SAN="--coverage"
 	@lcov -q -c -d build/cov -o build/cov/lcov.info && \
 	    lcov --list build/cov/lcov.info
+
+bench-affinity: deps
+	@./t/deps wrk
+	@$(MAKE) --no-print-directory all
+	@./bench/affinity $(AFFINITY_FLAGS)
 
 install: all
 	install -d $(DESTDIR)$(LIBEXEC) $(DESTDIR)/usr/bin
