@@ -179,7 +179,7 @@ static void register_hooks(apr_pool_t *p)
      * what is idle when the process stops moves to the next generation. */
     ap_hook_insert_network_bucket(door_network_bucket, NULL, NULL,
                                   APR_HOOK_FIRST);
-    ap_hook_pre_close_connection(child_pre_close, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_pre_close_connection(child_pre_close, NULL, NULL, APR_HOOK_FIRST);
 
     ap_hook_handler(status_handler, NULL, NULL, APR_HOOK_MIDDLE);
     status_register();

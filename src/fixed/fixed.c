@@ -54,8 +54,11 @@ int fixed_open_logs(apr_pool_t *pconf, server_rec *s)
     int seats = processes_count();
     int rv = sockets_open_logs(pconf, s, seats);
 
-    return rv == OK && seats && sockets_get() ? mailroom_open_logs(s, seats)
-                                              : rv;
+    if (rv == OK && seats && sockets_get()) {
+        return mailroom_open_logs(s, seats);
+    }
+    mailroom_close();
+    return rv;
 }
 
 void fixed_post_config(apr_pool_t *pconf, server_rec *s)

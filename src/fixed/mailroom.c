@@ -15,6 +15,7 @@
 APLOG_USE_MODULE(cpuaffinity);
 
 #define RETAINED "cpuaffinity-mailroom"
+#define PATIENCE 3000 /* ms for the parent to read its configuration */
 
 /* In the process's pool, over restarts and reloads of the module: nothing
  * here may point into the module. */
@@ -89,20 +90,37 @@ static apr_status_t make_record(retained *r, apr_pool_t *p)
     return rv;
 }
 
+/* Ends the lifeline of the generation before; with a byte if there is one
+ * after it. */
+static void end_lifeline(retained *r, int successor)
+{
+    if (r->held < 0) {
+        return;
+    }
+    if (successor && send(r->held, "", 1, MSG_NOSIGNAL) < 0) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, errno, NULL,
+                     "children that stop cannot be told of the next ones");
+    }
+    apr_socket_close(r->record->sd);
+    close(r->room.lifeline);
+    r->held = -1;
+    r->room.lifeline = -1;
+}
+
+/* Each generation has its own. */
 static apr_status_t make_lifeline(retained *r, apr_pool_t *p)
 {
     int pair[2];
 
-    if (r->held >= 0) {
-        return APR_SUCCESS;
-    }
+    end_lifeline(r, 1);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
                    pair)) {
         return errno;
     }
     r->held = pair[0];
     r->room.lifeline = pair[1];
-    return make_record(r, p);
+    return r->record ? apr_os_sock_put(&r->record->sd, &r->held, p)
+                     : make_record(r, p);
 }
 
 static apr_status_t make_boxes(retained *r, apr_pool_t *p, int seats)
@@ -150,6 +168,16 @@ int mailroom_open_logs(server_rec *s, int seats)
     return OK;
 }
 
+void mailroom_close(void)
+{
+    retained *r = retain();
+
+    end_lifeline(r, 0);
+    while (r->room.boxes) {
+        mailbox_close(&r->room.box[--r->room.boxes]);
+    }
+}
+
 void mailroom_child_init(void)
 {
     if (kept && kept->linked) {
@@ -165,7 +193,19 @@ const mailroom *mailroom_get(void)
 
 int mailroom_successor(const mailroom *m)
 {
+    static int word = -1; /* atomic; the first answer is the answer */
     struct pollfd end = {m->lifeline, POLLIN, 0};
+    int heard = __atomic_load_n(&word, __ATOMIC_RELAXED);
+    ssize_t n;
+    char byte;
 
-    return poll(&end, 1, 0) == 0;
+    if (heard >= 0) {
+        return heard;
+    }
+    if (poll(&end, 1, PATIENCE) < 1) {
+        return 1; /* nothing else has ended: somebody will serve the seat */
+    }
+    n = recv(m->lifeline, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    __atomic_store_n(&word, n > 0, __ATOMIC_RELAXED);
+    return n > 0;
 }
