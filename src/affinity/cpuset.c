@@ -1,6 +1,7 @@
 #include "affinity/cpuset.h"
 
 #include <ctype.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@
 #define NUMBER_MAX 1000000u
 /* Digits of a mask: as many CPUs as that. */
 #define MASK_DIGITS_MAX 65536
+/* Letters of an item that a message shows. */
+#define SHOWN 60
 
 /* Numbers first, first + stride, … up to last. */
 typedef struct range {
@@ -66,9 +69,26 @@ const char *cpuset_format(apr_pool_t *p, const cpuset *set)
     return copy;
 }
 
+/* An item as messages show it: printable, and not longer than a line. */
+static const char *show(parser *ps, const char *item)
+{
+    char *text = apr_pstrdup(ps->p, item);
+    size_t i;
+
+    for (i = 0; text[i]; i++) {
+        if (!isprint((unsigned char)text[i])) {
+            text[i] = '?';
+        }
+    }
+    if (i > SHOWN) {
+        memcpy(text + SHOWN - 3, "...", 4);
+    }
+    return text;
+}
+
 static int fail(parser *ps, const char *item, const char *reason)
 {
-    *ps->error = apr_psprintf(ps->p, "'%s' %s", item, reason);
+    *ps->error = apr_psprintf(ps->p, "'%s' %s", show(ps, item), reason);
     return -1;
 }
 
@@ -124,7 +144,8 @@ static int past_machine(parser *ps, const char *item, unsigned cpu)
     *ps->error = apr_psprintf(ps->p,
                               "'%s': there is no CPU %u, this machine's last "
                               "is %d",
-                              item, cpu, hwloc_bitmap_last(ps->scope->machine));
+                              show(ps, item), cpu,
+                              hwloc_bitmap_last(ps->scope->machine));
     return -1;
 }
 
@@ -168,7 +189,8 @@ static int parse_mask(parser *ps, const char *item, const char *digits,
             }
         }
     }
-    return 0;
+    return strspn(digits, "0") == length ? fail(ps, item, "is an empty set")
+                                         : 0;
 }
 
 static int add_range(parser *ps, const char *item)
@@ -201,10 +223,10 @@ static int add_allowed(parser *ps, const char *item)
         for (; i <= n; i++) {
             cpu = hwloc_bitmap_next(ps->scope->allowed, cpu);
             if (cpu < 0) {
-                *ps->error =
-                    apr_psprintf(ps->p, "'%s': only %d CPUs are allowed (%s)",
-                                 item, hwloc_bitmap_weight(ps->scope->allowed),
-                                 cpuset_format(ps->p, ps->scope->allowed));
+                *ps->error = apr_psprintf(
+                    ps->p, "'%s': only %d CPUs are allowed (%s)",
+                    show(ps, item), hwloc_bitmap_weight(ps->scope->allowed),
+                    cpuset_format(ps->p, ps->scope->allowed));
                 return -1;
             }
         }
@@ -226,7 +248,7 @@ static int add_objects(parser *ps, const char *item, const char *kind,
     for (n = r.first; ps->scope && n <= r.last; n += r.stride) {
         if (ps->scope->object(ps->scope->ctx, kind, n, ps->set, &reason)) {
             *ps->error = apr_psprintf(ps->p, "'%s': there is no %s %u, %s",
-                                      item, kind, n, reason);
+                                      show(ps, item), kind, n, reason);
             return -1;
         }
     }
@@ -237,12 +259,18 @@ static int add_netdev(parser *ps, const char *item, const char *name)
 {
     const char *reason;
 
-    if (!*name) {
-        return fail(ps, item, "lacks the name of a network device");
+    size_t i = 0;
+
+    while (isgraph((unsigned char)name[i]) && name[i] != '/') {
+        i++;
+    }
+    if (!i || name[i] || i >= IFNAMSIZ || !strcmp(name, ".")
+        || !strcmp(name, "..")) {
+        return fail(ps, item, "does not name a network device");
     }
     if (ps->scope
         && ps->scope->netdev(ps->scope->ctx, name, ps->set, &reason)) {
-        *ps->error = apr_psprintf(ps->p, "'%s': %s", item, reason);
+        *ps->error = apr_psprintf(ps->p, "'%s': %s", show(ps, item), reason);
         return -1;
     }
     return 0;
@@ -313,7 +341,7 @@ int cpuset_parse(apr_pool_t *p, const char *text, const cpuset_scope *scope,
         hwloc_bitmap_andnot(ps.set, scope->allowed, ps.set);
     }
     if (hwloc_bitmap_iszero(ps.set)) {
-        *error = apr_psprintf(p, "'%s' is an empty set", text);
+        *error = apr_psprintf(p, "'%s' is an empty set", show(&ps, text));
         return -1;
     }
     if (set) {

@@ -40,6 +40,9 @@ const char *cpuset_format(apr_pool_t *p, const cpuset *set);
  * Parses one CPUSET word of the directives' grammar.
  * @param scope what the words mean; NULL checks the syntax alone (at
  *        directive time, before a topology is known) and yields no set
+ *        A number past the machine's last CPU is refused; one in a hole below
+ *        it is taken: the caller drops it with a reason, as it does CPUs that
+ *        are offline.
  * @param set the result, allocated from @a p; never empty on success; not
  *        touched on failure; may be NULL
  * @param error on failure a reason that shows the offending part, from @a p,
