@@ -15,9 +15,10 @@ typedef struct hwloc_bitmap_s cpuset;
 typedef struct cpuset_scope {
     const cpuset *machine; /* every CPU that exists, online or not */
     const cpuset *allowed; /* what "+" counts in and "!" complements in */
-    /* Adds to @a set the CPUs of the @a index-th object (logical index) of
-     * @a kind: "core" "l3" "numa" "package". @return 0, or -1 with @a error
-     * set to a reason without the object's name ("there are only 2") */
+    /* Adds to @a set the allowed CPUs (all, where none is) of the @a index-th
+     * object (logical index) of @a kind: "core" "l3" "numa" "package".
+     * @return 0, or -1 with @a error set to a reason without the object's
+     * name ("there are only 2") */
     int (*object)(void *ctx, const char *kind, unsigned index, cpuset *set,
                   const char **error);
     /* Adds to @a set the CPUs near network device @a name; 0 or -1. */

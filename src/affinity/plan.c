@@ -1,10 +1,16 @@
 #include "affinity/plan.h"
 
+#include <string.h>
+
 #include <hwloc/bitmap.h>
 
 #include <apr_strings.h>
 
 #include "affinity/deal.h"
+#include "affinity/planwarn.h"
+
+/* Places are data for each seat: more than any server has processes. */
+#define PLACES_MAX 65536
 
 /* One making: what all steps need. */
 typedef struct maker {
@@ -13,11 +19,20 @@ typedef struct maker {
     const policy *pol;
     plan *pl;
     const cpuset_scope *scope;
+    topology_unit actual; /* what units_of() found last */
     const char *error;
 } maker;
 
+/* Once each: a set may be named twice. */
 static void warn(maker *m, const char *text)
 {
+    int i;
+
+    for (i = 0; i < m->pl->warnings->nelts; i++) {
+        if (!strcmp(APR_ARRAY_IDX(m->pl->warnings, i, const char *), text)) {
+            return;
+        }
+    }
     APR_ARRAY_PUSH(m->pl->warnings, const char *) = text;
 }
 
@@ -30,7 +45,7 @@ static const char *reasons(maker *m, const cpuset *out)
     while (!hwloc_bitmap_iszero(left)) {
         int first = hwloc_bitmap_first(left), cpu;
         const topology_cpu *row = topology_find(m->t, first);
-        const char *why = row ? row->reason : "there is no such CPU";
+        const char *why = row ? row->reason : "not there";
         cpuset *same = cpuset_make(m->p);
 
         hwloc_bitmap_foreach_begin(cpu, left)
@@ -127,17 +142,16 @@ static int restrict_machine(maker *m)
 static apr_array_header_t *units_of(maker *m, const char *directive, int unit,
                                     const cpuset *within)
 {
-    topology_unit actual;
     apr_array_header_t *units =
-        topology_units(m->p, m->t, (topology_unit)unit, within, &actual);
+        topology_units(m->p, m->t, (topology_unit)unit, within, &m->actual);
 
-    if ((int)actual != unit && directive) {
+    if ((int)m->actual != unit && directive) {
         warn(m, apr_psprintf(m->p,
                              "%s %s: this machine does not show its %s units, "
                              "using %s",
                              directive, topology_unit_name(unit),
                              topology_unit_name(unit),
-                             topology_unit_name(actual)));
+                             topology_unit_name(m->actual)));
     }
     return units;
 }
@@ -162,6 +176,7 @@ static int automatic_unit(maker *m)
 /* The process sets in the order in which seats get them. */
 static apr_array_header_t *process_sets(maker *m)
 {
+    apr_array_header_t *units;
     int unit;
 
     if (m->pol->process == POLICY_PROCESS_MAP) {
@@ -170,173 +185,146 @@ static apr_array_header_t *process_sets(maker *m)
     }
     unit = m->pol->process == POLICY_PROCESS_AUTO ? automatic_unit(m)
                                                   : m->pol->unit;
-    m->pl->unit = topology_unit_name((topology_unit)unit);
-    return deal_units(m->p, m->t,
-                      units_of(m, "CPUAffinity", unit, m->t->allowed));
+    units = units_of(m, "CPUAffinity", unit, m->t->allowed);
+    m->pl->unit = topology_unit_name(m->actual);
+    return deal_units(m->p, m->t, units);
 }
 
-/* The listener's set of one place, and what it leaves to the workers. */
-static int place_listener(maker *m, plan_place *place, int index,
-                          const apr_array_header_t *sets, cpuset **rest)
+/* The listener's set of one place, unless sets are given. */
+static void place_listener(maker *m, plan_place *place, int index)
 {
-    const policy *pol = m->pol;
+    apr_array_header_t *units;
 
-    *rest = place->process;
     place->listener = place->process;
-    if (pol->listener == POLICY_ROLE_SETS) {
-        place->listener = APR_ARRAY_IDX(sets, index % sets->nelts, cpuset *);
-    }
-    else if (pol->listener == POLICY_ROLE_UNIT) {
-        apr_array_header_t *units =
-            units_of(m, index ? NULL : "CPUAffinityListener",
-                     pol->listener_unit, place->process);
-
+    if (m->pol->listener == POLICY_ROLE_UNIT) {
+        units = units_of(m, index ? NULL : "CPUAffinityListener",
+                         m->pol->listener_unit, place->process);
+        units = deal_units(m->p, m->t, units);
         place->listener = APR_ARRAY_IDX(units, 0, cpuset *);
     }
-    if (pol->listener_exclusive) {
-        *rest = cpuset_make(m->p);
-        hwloc_bitmap_andnot(*rest, place->process, place->listener);
-        if (hwloc_bitmap_iszero(*rest)) {
-            m->error = apr_psprintf(
-                m->p,
-                "CPUAffinityListener %s exclusive: the process's set %s of "
-                "seat %d leaves no CPU to the workers",
-                topology_unit_name((topology_unit)pol->listener_unit),
-                cpuset_format(m->p, place->process), index);
-            return -1;
+}
+
+/* @a set without the listener's CPUs if those are its alone. NULL with
+ * m->error when nothing is left. */
+static cpuset *leave_listener(maker *m, const plan_place *place, int index,
+                              cpuset *set)
+{
+    cpuset *rest;
+
+    if (!m->pol->listener_exclusive) {
+        return set;
+    }
+    rest = cpuset_make(m->p);
+    hwloc_bitmap_andnot(rest, set, place->listener);
+    if (hwloc_bitmap_iszero(rest)) {
+        m->error = apr_psprintf(
+            m->p,
+            "CPUAffinityListener %s exclusive: the listener of seat %d takes "
+            "all of %s and leaves no CPU to the workers",
+            topology_unit_name((topology_unit)m->pol->listener_unit), index,
+            cpuset_format(m->p, set));
+        return NULL;
+    }
+    return rest;
+}
+
+/* The workers' sets of one place. @return 0 or -1 */
+static int place_workers(maker *m, plan_place *place, int index,
+                         const apr_array_header_t *sets)
+{
+    apr_array_header_t *out = apr_array_make(m->p, 1, sizeof(cpuset *));
+    cpuset *rest;
+    int i;
+
+    if (m->pol->workers == POLICY_ROLE_SETS) {
+        for (i = 0; i < sets->nelts; i++) {
+            rest = leave_listener(m, place, index,
+                                  APR_ARRAY_IDX(sets, i, cpuset *));
+            if (!rest) {
+                return -1;
+            }
+            APR_ARRAY_PUSH(out, cpuset *) = rest;
         }
     }
+    else {
+        rest = leave_listener(m, place, index, place->process);
+        if (!rest) {
+            return -1;
+        }
+        APR_ARRAY_PUSH(out, cpuset *) = rest;
+        if (m->pol->workers == POLICY_ROLE_UNIT) {
+            out = units_of(m, index ? NULL : "CPUAffinityWorkers",
+                           m->pol->worker_unit, rest);
+            out = deal_units(m->p, m->t, out);
+        }
+    }
+    place->nworkers = out->nelts;
+    place->workers = (cpuset **)out->elts;
     return 0;
 }
 
-static void place_workers(maker *m, plan_place *place, int index,
-                          const apr_array_header_t *sets, cpuset *rest)
+/* How many places there are until process sets and listener sets, which
+ * wrap on their own, begin anew together. */
+static int count_places(int processes, int listeners)
 {
-    apr_array_header_t *units = NULL;
+    int a = processes, b = listeners;
 
-    if (m->pol->workers == POLICY_ROLE_SETS) {
-        place->nworkers = sets->nelts;
-        place->workers = (cpuset **)sets->elts;
-        return;
+    while (b) {
+        int rest = a % b;
+
+        a = b;
+        b = rest;
     }
-    if (m->pol->workers == POLICY_ROLE_UNIT) {
-        units = units_of(m, index ? NULL : "CPUAffinityWorkers",
-                         m->pol->worker_unit, rest);
+    return listeners / a > PLACES_MAX / processes
+               ? PLACES_MAX / processes * processes
+               : processes * (listeners / a);
+}
+
+/* Whether a directive names sets, and what they are. 0 or -1 */
+static int role_sets(maker *m, policy_role role, const char *directive,
+                     const apr_array_header_t *words, apr_array_header_t **sets)
+{
+    *sets = NULL;
+    if (role == POLICY_ROLE_SETS) {
+        *sets = resolve_all(m, directive, words);
+        return *sets ? 0 : -1;
     }
-    else {
-        units = apr_array_make(m->p, 1, sizeof(cpuset *));
-        APR_ARRAY_PUSH(units, cpuset *) = rest;
-    }
-    place->nworkers = units->nelts;
-    place->workers = (cpuset **)units->elts;
+    return 0;
 }
 
 static int make_places(maker *m, const apr_array_header_t *processes)
 {
-    apr_array_header_t *listeners = NULL, *workers = NULL;
+    apr_array_header_t *listeners, *workers;
     int i, n = processes->nelts;
 
-    if (m->pol->listener == POLICY_ROLE_SETS
-        && !(listeners = resolve_all(m, "CPUAffinityListener",
-                                     m->pol->listener_sets))) {
+    if (role_sets(m, m->pol->listener, "CPUAffinityListener",
+                  m->pol->listener_sets, &listeners)
+        || role_sets(m, m->pol->workers, "CPUAffinityWorkers",
+                     m->pol->worker_sets, &workers)) {
         return -1;
     }
-    if (m->pol->workers == POLICY_ROLE_SETS
-        && !(workers =
-                 resolve_all(m, "CPUAffinityWorkers", m->pol->worker_sets))) {
-        return -1;
-    }
-    /* Explicit listener sets wrap on their own: make places until both do,
-     * or until every seat has one. */
-    if (listeners && listeners->nelts > n) {
-        n = n * listeners->nelts;
-        n = n < m->pl->seats ? n : m->pl->seats;
-        n = n < processes->nelts ? processes->nelts : n;
-    }
-    m->pl->nplaces = n;
-    m->pl->places = apr_pcalloc(m->p, sizeof(plan_place) * (size_t)n);
-    for (i = 0; i < n; i++) {
+    m->pl->nplaces = count_places(n, listeners ? listeners->nelts : 1);
+    m->pl->places =
+        apr_pcalloc(m->p, sizeof(plan_place) * (size_t)m->pl->nplaces);
+    for (i = 0; i < m->pl->nplaces; i++) {
         plan_place *place = &m->pl->places[i];
-        cpuset *rest;
 
-        place->process =
-            APR_ARRAY_IDX(processes, i % processes->nelts, cpuset *);
-        if (place_listener(m, place, i, listeners, &rest)) {
-            return -1;
+        if (i >= n) {
+            *place = m->pl->places[i % n];
         }
-        place_workers(m, place, i, workers, rest);
+        else {
+            place->process = APR_ARRAY_IDX(processes, i, cpuset *);
+            place_listener(m, place, i);
+            if (place_workers(m, place, i, workers)) {
+                return -1;
+            }
+        }
+        if (listeners) {
+            place->listener =
+                APR_ARRAY_IDX(listeners, i % listeners->nelts, cpuset *);
+        }
     }
     return 0;
-}
-
-static void warn_uneven(maker *m, int sets)
-{
-    int seats = m->pl->seats;
-
-    if (m->pol->process != POLICY_PROCESS_MAP && seats > sets && seats % sets) {
-        warn(m, apr_psprintf(m->p,
-                             "CPUAffinity: %d processes on %d %s units: %d of "
-                             "them get%s one process more than the others",
-                             seats, sets, m->pl->unit, seats % sets,
-                             seats % sets == 1 ? "s" : ""));
-    }
-}
-
-static void warn_unused(maker *m)
-{
-    cpuset *left = cpuset_copy(m->p, m->t->allowed);
-    int i, w;
-
-    for (i = 0; i < m->pl->nplaces && i < m->pl->seats; i++) {
-        const plan_place *place = &m->pl->places[i];
-
-        hwloc_bitmap_andnot(left, left, place->process);
-        hwloc_bitmap_andnot(left, left, place->listener);
-        for (w = 0; w < place->nworkers && w < m->pl->threads; w++) {
-            hwloc_bitmap_andnot(left, left, place->workers[w]);
-        }
-    }
-    if (!hwloc_bitmap_iszero(left)) {
-        warn(m, apr_psprintf(m->p,
-                             "CPUAffinity: no process uses CPU%s %s, which "
-                             "may be used",
-                             hwloc_bitmap_weight(left) > 1 ? "s" : "",
-                             cpuset_format(m->p, left)));
-    }
-}
-
-static void warn_isolated(maker *m)
-{
-    cpuset *bad = cpuset_make(m->p);
-    int i;
-
-    for (i = 0; i < m->pl->nplaces; i++) {
-        const cpuset *set = m->pl->places[i].process;
-
-        if (hwloc_bitmap_weight(set) > 1
-            && hwloc_bitmap_intersects(set, m->t->isolated)) {
-            hwloc_bitmap_or(bad, bad, set);
-        }
-    }
-    hwloc_bitmap_and(bad, bad, m->t->isolated);
-    if (!hwloc_bitmap_iszero(bad)) {
-        warn(m, apr_psprintf(m->p,
-                             "CPUAffinity: CPUs %s are isolated by the kernel: "
-                             "in a set of several, threads stay on one of "
-                             "them",
-                             cpuset_format(m->p, bad)));
-    }
-}
-
-static void warn_quota(maker *m)
-{
-    if (m->t->quota > 0 && m->pl->seats > m->t->quota) {
-        warn(m, apr_psprintf(m->p,
-                             "CPUAffinity: %d pinned processes, but the "
-                             "control group's quota is %d CPU%s",
-                             m->pl->seats, m->t->quota,
-                             m->t->quota == 1 ? "" : "s"));
-    }
 }
 
 int plan_make(apr_pool_t *p, topology *t, const policy *pol, int processes,
@@ -361,10 +349,7 @@ int plan_make(apr_pool_t *p, topology *t, const policy *pol, int processes,
             *error = m.error;
             return -1;
         }
-        warn_uneven(&m, sets->nelts);
-        warn_unused(&m);
-        warn_isolated(&m);
-        warn_quota(&m);
+        planwarn_add(p, t, pol, m.pl, sets->nelts);
     }
     *result = m.pl;
     return 0;

@@ -13,6 +13,7 @@
 #include <apr_strings.h>
 
 #include "affinity/cgroup.h"
+#include "affinity/pin.h"
 
 #define CPU_SYSFS "/sys/devices/system/cpu/"
 
@@ -20,6 +21,7 @@ static const char *const unit_names[TOPOLOGY_UNITS] = {
     "machine", "package", "numa", "l3", "core", "cpu"};
 
 static const char *const reason_offline = "offline";
+static const char *const reason_hidden = "offline or hidden in the XML file";
 static const char *const reason_inherited = "outside the inherited mask";
 
 int topology_unit_parse(const char *name)
@@ -74,14 +76,6 @@ static int read_list(const char *file, cpuset *set)
 static int configure(hwloc_topology_t hw, const topology_source *source,
                      apr_pool_t *p, const char **error)
 {
-    static const char *const unwanted[] = {"opencl", "cuda",      "nvml",
-                                           "rsmi",   "levelzero", "gl"};
-    size_t i;
-
-    for (i = 0; i < sizeof(unwanted) / sizeof(*unwanted); i++) {
-        hwloc_topology_set_components(
-            hw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, unwanted[i]);
-    }
     hwloc_topology_set_flags(hw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     hwloc_topology_set_io_types_filter(
         hw, source->io ? HWLOC_TYPE_FILTER_KEEP_IMPORTANT
@@ -104,6 +98,60 @@ static int configure(hwloc_topology_t hw, const topology_source *source,
     return 0;
 }
 
+/*
+ * hwloc loads its plugins (CUDA, OpenCL, X11, libxml) as soon as one topology
+ * is made: slow, and code that no web server wants in its parent. So it is
+ * shown no plugins while it looks for them.
+ */
+static hwloc_topology_t make_without_plugins(apr_pool_t *p)
+{
+    static const char variable[] = "HWLOC_PLUGINS_PATH";
+    const char *before = apr_pstrdup(p, getenv(variable));
+    hwloc_topology_t hw = NULL;
+
+    setenv(variable, "/nonexistent", 1);
+    if (hwloc_topology_init(&hw)) {
+        hw = NULL;
+    }
+    if (before) {
+        setenv(variable, before, 1);
+    }
+    else {
+        unsetenv(variable);
+    }
+    return hw;
+}
+
+/* Can this machine be read at all? Access may be denied (SELinux); then
+ * hwloc would make something up. HWLOC_FSROOT is for tests. */
+static int sysfs_readable(apr_pool_t *p, const char **error)
+{
+    const char *root = getenv("HWLOC_FSROOT");
+    const char *file =
+        apr_pstrcat(p, root ? root : "", CPU_SYSFS "online", NULL);
+
+    if (access(file, R_OK)) {
+        *error = apr_psprintf(p, "%s: %s", file, strerror(errno));
+        return 0;
+    }
+    return 1;
+}
+
+/* hwloc quietly falls back to this machine, and is quietly told by its
+ * variables to show another one. */
+static const char *misread(const topology_source *source, apr_pool_t *p)
+{
+    const char *name = source->xml ? source->xml : source->synthetic;
+    unsigned version = hwloc_get_api_version();
+
+    return name ? apr_psprintf(p,
+                               "'%s' is not a topology that hwloc reads here "
+                               "(its API is %u.%u)",
+                               name, version >> 16, version >> 8 & 0xff)
+                : "an HWLOC_ variable of the environment names another "
+                  "machine";
+}
+
 /* hwloc's own view of the machine. NULL with @a error. */
 static hwloc_topology_t load(const topology_source *source, apr_pool_t *p,
                              const char **error)
@@ -111,21 +159,19 @@ static hwloc_topology_t load(const topology_source *source, apr_pool_t *p,
     hwloc_topology_t hw;
     int other = source->xml || source->synthetic;
 
-    if (hwloc_topology_init(&hw)) {
+    *error = NULL;
+    if (!other && !sysfs_readable(p, error)) {
+        return NULL;
+    }
+    hw = make_without_plugins(p);
+    if (!hw) {
         *error = "hwloc cannot be initialised";
         return NULL;
     }
-    *error = NULL;
     if (configure(hw, source, p, error) || hwloc_topology_load(hw)
-        || (other && hwloc_topology_is_thissystem(hw))) {
+        || other == hwloc_topology_is_thissystem(hw)) {
         if (!*error) {
-            /* hwloc quietly falls back to this machine. */
-            *error = apr_psprintf(
-                p, "'%s' is not a topology that this hwloc (%x) reads",
-                source->xml         ? source->xml
-                : source->synthetic ? source->synthetic
-                                    : "this machine",
-                hwloc_get_api_version());
+            *error = misread(source, p);
         }
         hwloc_topology_destroy(hw);
         return NULL;
@@ -140,25 +186,28 @@ static int ancestor(hwloc_topology_t hw, hwloc_obj_type_t type, hwloc_obj_t pu)
     return o ? (int)o->logical_index : -1;
 }
 
-/* The first NUMA node that has memory near the CPU, else the first at all:
- * GPUs and memory-side devices show as further nodes of the same CPUs. */
+/* The nearest NUMA node: the one with the fewest CPUs that has memory.
+ * Devices and memory extensions show as further nodes of the same CPUs, or of
+ * more. */
 static int numa_of(hwloc_topology_t hw, hwloc_obj_t pu)
 {
-    hwloc_obj_t node = NULL;
-    int first = -1;
+    hwloc_obj_t node = NULL, best = NULL;
 
     while ((node = hwloc_get_next_obj_by_type(hw, HWLOC_OBJ_NUMANODE, node))) {
+        int memory = node->attr->numanode.local_memory != 0;
+        int best_memory = best && best->attr->numanode.local_memory;
+
         if (!node->cpuset || !hwloc_bitmap_isset(node->cpuset, pu->os_index)) {
             continue;
         }
-        if (node->attr->numanode.local_memory) {
-            return (int)node->logical_index;
-        }
-        if (first < 0) {
-            first = (int)node->logical_index;
+        if (!best || memory > best_memory
+            || (memory == best_memory
+                && hwloc_bitmap_weight(node->cpuset)
+                       < hwloc_bitmap_weight(best->cpuset))) {
+            best = node;
         }
     }
-    return first;
+    return best ? (int)best->logical_index : -1;
 }
 
 static int efficiency_of(hwloc_topology_t hw, hwloc_obj_t pu)
@@ -200,7 +249,7 @@ static void fill_row(topology *t, topology_cpu *row)
     row->efficiency = efficiency_of(t->hw, pu);
 }
 
-static void make_rows(topology *t)
+static void make_rows(topology *t, const char *offline)
 {
     int cpu, i = 0;
 
@@ -215,7 +264,7 @@ static void make_rows(topology *t)
         row->used = hwloc_bitmap_isset(t->allowed, (unsigned)cpu);
         row->reason = row->used ? ""
                       : !hwloc_bitmap_isset(t->online, (unsigned)cpu)
-                          ? reason_offline
+                          ? offline
                           : reason_inherited;
     }
     hwloc_bitmap_foreach_end();
@@ -245,13 +294,11 @@ static void sets_from_hwloc(topology *t, const topology_source *source)
 /* Without sysfs there is the mask, and what it does not say is unknown. */
 static void sets_from_mask(topology *t, const topology_source *source)
 {
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-
     if (source->inherited) {
         hwloc_bitmap_copy(t->machine, source->inherited);
     }
-    else {
-        hwloc_bitmap_set_range(t->machine, 0, n > 0 ? (int)n - 1 : 0);
+    else if (pin_get(0, t->machine)) {
+        hwloc_bitmap_only(t->machine, 0);
     }
     hwloc_bitmap_copy(t->online, t->machine);
     hwloc_bitmap_copy(t->inherited, t->machine);
@@ -294,7 +341,7 @@ int topology_load(apr_pool_t *p, const topology_source *source,
         *error = "no CPU of the mask is online";
         return -1;
     }
-    make_rows(t);
+    make_rows(t, source->xml ? reason_hidden : reason_offline);
     *result = t;
     return 0;
 }

@@ -34,7 +34,8 @@ typedef struct topology_cpu {
     int used;           /* allowed: may be planned with */
     const char *reason; /* why it is not used: "offline", "outside the
                            inherited mask", "outside CPUAffinityCPUs",
-                           "SMT sibling"; "" when used */
+                           "SMT sibling", "offline or hidden in the XML
+                           file"; "" when used */
 } topology_cpu;
 
 typedef struct topology {
@@ -61,7 +62,9 @@ typedef struct topology_source {
 /*
  * Loads a machine. All CPUs that are online and in the inherited mask are
  * used. When this machine's topology cannot be read, there is one warning and
- * the rows are made from the mask alone with -1 everywhere.
+ * the rows are made from the mask alone with -1 everywhere. hwloc's plugins
+ * are kept out: for that the environment is changed for a moment, so other
+ * threads must not use it meanwhile.
  * @return 0, or -1 with @a error (source does not parse, file is not a
  *         topology: hwloc's silent fall-back to this machine is an error)
  */
@@ -86,8 +89,8 @@ const char *topology_unit_name(topology_unit unit);
 /*
  * The units of a kind inside @a within, as sets of used CPUs, in the order
  * of their first CPU: array of cpuset *. Empty units are left out. When the
- * machine does not know the kind, the next larger known unit is taken and
- * *actual says which; the caller warns.
+ * machine does not know the kind, the next larger known unit is taken (for
+ * core: cpu) and *actual says which; the caller warns.
  */
 apr_array_header_t *topology_units(apr_pool_t *p, const topology *t,
                                    topology_unit unit, const cpuset *within,

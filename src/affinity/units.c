@@ -1,5 +1,6 @@
 #include "affinity/topology.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <hwloc.h>
@@ -25,64 +26,118 @@ static int level_id(const topology_cpu *row, topology_unit unit)
     }
 }
 
-/* The finest level that is known of the CPU and not finer than @a unit. */
+/* One CPU and the unit it belongs to. */
+typedef struct member {
+    topology_unit level;
+    int id;
+    int cpu;
+} member;
+
+/* The finest level that is known of the CPU and not finer than @a unit.
+ * Where cores are unknown a CPU passes for one: nothing says that it has a
+ * sibling. */
 static topology_unit known_level(const topology_cpu *row, topology_unit unit)
 {
+    if (unit == TOPOLOGY_CORE && row->core < 0) {
+        return TOPOLOGY_CPU;
+    }
     while (unit > TOPOLOGY_MACHINE && level_id(row, unit) < 0) {
         unit--;
     }
     return unit;
 }
 
-static int most(const topology *t)
+static int by_unit(const void *a, const void *b)
 {
-    int i, max = 0;
+    const member *x = a, *y = b;
 
-    for (i = 0; i < t->ncpus; i++) {
-        const topology_cpu *row = &t->cpus[i];
-        int l;
+    if (x->level != y->level) {
+        return x->level < y->level ? -1 : 1;
+    }
+    if (x->id != y->id) {
+        return x->id < y->id ? -1 : 1;
+    }
+    return (x->cpu > y->cpu) - (x->cpu < y->cpu);
+}
 
-        for (l = TOPOLOGY_PACKAGE; l < TOPOLOGY_UNITS; l++) {
-            int id = level_id(row, (topology_unit)l);
+static int by_first_cpu(const void *a, const void *b)
+{
+    int x = hwloc_bitmap_first(*(cpuset *const *)a);
+    int y = hwloc_bitmap_first(*(cpuset *const *)b);
 
-            max = id > max ? id : max;
+    return (x > y) - (x < y);
+}
+
+/* The used CPUs of @a within, each with its unit. @return how many */
+static int gather(const topology *t, topology_unit unit, const cpuset *within,
+                  member *members)
+{
+    int cpu, n = 0;
+
+    hwloc_bitmap_foreach_begin(cpu, within)
+    {
+        const topology_cpu *row = topology_find(t, cpu);
+
+        if (row && row->used) {
+            topology_unit level = known_level(row, unit);
+
+            members[n++] = (member){level, level_id(row, level), cpu};
         }
     }
-    return max + 1;
+    hwloc_bitmap_foreach_end();
+    return n;
 }
 
 apr_array_header_t *topology_units(apr_pool_t *p, const topology *t,
                                    topology_unit unit, const cpuset *within,
                                    topology_unit *actual)
 {
-    apr_array_header_t *units = apr_array_make(p, 16, sizeof(cpuset *));
-    int width = most(t), i;
-    cpuset **by = apr_pcalloc(p, sizeof(*by) * (size_t)width * TOPOLOGY_UNITS);
+    apr_array_header_t *units = apr_array_make(p, 4, sizeof(cpuset *));
+    size_t most = (size_t)hwloc_bitmap_weight(within);
+    member *members = malloc(sizeof(*members) * (most + 1));
+    cpuset *set = NULL;
+    int n, i;
 
-    *actual = TOPOLOGY_MACHINE;
-    for (i = 0; i < t->ncpus; i++) {
-        const topology_cpu *row = &t->cpus[i];
-        topology_unit level;
-        cpuset **slot;
-
-        if (!row->used || !hwloc_bitmap_isset(within, (unsigned)row->cpu)) {
-            continue;
-        }
-        level = known_level(row, unit);
-        slot = &by[(int)level * width + level_id(row, level)];
-        if (!*slot) {
-            *slot = cpuset_make(p);
-            APR_ARRAY_PUSH(units, cpuset *) = *slot;
-        }
-        hwloc_bitmap_set(*slot, (unsigned)row->cpu);
-        *actual = level > *actual ? level : *actual;
+    if (!members) {
+        abort(); /* as APR's pools do when memory is out */
     }
+    n = gather(t, unit, within, members);
+    qsort(members, (size_t)n, sizeof(*members), by_unit);
+    *actual = n ? members[n - 1].level : TOPOLOGY_MACHINE;
+    for (i = 0; i < n; i++) {
+        if (members[i].level == unit) {
+            *actual = unit;
+        }
+        if (!i || members[i].level != members[i - 1].level
+            || members[i].id != members[i - 1].id) {
+            set = cpuset_make(p);
+            APR_ARRAY_PUSH(units, cpuset *) = set;
+        }
+        hwloc_bitmap_set(set, (unsigned)members[i].cpu);
+    }
+    free(members);
+    qsort(units->elts, (size_t)units->nelts, sizeof(cpuset *), by_first_cpu);
     return units;
 }
 
 static int count_objects(const topology *t, hwloc_obj_type_t type)
 {
     return t->hw ? hwloc_get_nbobjs_by_type(t->hw, type) : 0;
+}
+
+/* Whoever names an object means what may be used of it. Only when that is
+ * nothing all its CPUs are added, so that the plan says why they are out. */
+static void add_usable(const topology *t, cpuset *set, const cpuset *object)
+{
+    int cpu, usable = hwloc_bitmap_intersects(object, t->allowed);
+
+    hwloc_bitmap_foreach_begin(cpu, object)
+    {
+        if (!usable || hwloc_bitmap_isset(t->allowed, (unsigned)cpu)) {
+            hwloc_bitmap_set(set, (unsigned)cpu);
+        }
+    }
+    hwloc_bitmap_foreach_end();
 }
 
 static int scope_object(void *ctx, const char *kind, unsigned index,
@@ -109,7 +164,7 @@ static int scope_object(void *ctx, const char *kind, unsigned index,
         object =
             t->hw ? hwloc_get_obj_by_type(t->hw, types[i].type, index) : NULL;
         if (object && object->cpuset) {
-            hwloc_bitmap_or(set, set, object->cpuset);
+            add_usable(t, set, object->cpuset);
             return 0;
         }
         *error = n > 0
@@ -132,7 +187,7 @@ static int scope_netdev(void *ctx, const char *name, cpuset *set,
             && !strcmp(dev->name, name)) {
             near = hwloc_get_non_io_ancestor_obj(t->hw, dev);
             if (near && near->cpuset) {
-                hwloc_bitmap_or(set, set, near->cpuset);
+                add_usable(t, set, near->cpuset);
                 return 0;
             }
         }

@@ -1,0 +1,17 @@
+/*
+ * planwarn: what is legal in a plan and yet likely not meant: CPUs left idle,
+ * CPUs with more processes than others, quotas, isolated CPUs.
+ */
+#ifndef CPUAFFINITY_PLANWARN_H
+#define CPUAFFINITY_PLANWARN_H
+
+#include "affinity/plan.h"
+
+/*
+ * Adds its warnings to those of a plan that is active and complete.
+ * @param sets how many process sets are dealt to the seats
+ */
+void planwarn_add(apr_pool_t *p, const topology *t, const policy *pol, plan *pl,
+                  int sets);
+
+#endif
