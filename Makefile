@@ -141,10 +141,10 @@ lint: deps
 	@$(MAKE) --no-print-directory lint-now
 .PHONY: lint-now
 lint-now:
-	$(CLANG_FORMAT) --dry-run -Werror $(ALL_C) $(ALL_H)
+	@$(CLANG_FORMAT) --dry-run -Werror $(ALL_C) $(ALL_H)
 	@./t/lint-size $(ALL_C) $(ALL_H)
-	$(CLANG_TIDY) --quiet $(filter-out t/fuzz/%,$(ALL_C)) -- \
-	    $(CPPFLAGS_ALL) -std=gnu11 2>/dev/null
+	@printf '%s\n' $(filter-out t/fuzz/%,$(ALL_C)) | xargs -P 2 -n 8 \
+	    sh -c '$(CLANG_TIDY) --quiet "$$@" -- $(CPPFLAGS_ALL) -std=gnu11' x
 
 format:
 	$(CLANG_FORMAT) -i $(ALL_C) $(ALL_H)

@@ -119,7 +119,7 @@ static apr_status_t make_doors(server_rec *s, apr_array_header_t *doors)
     ap_listen_rec *lr;
 
     for (lr = ap_listeners; lr; lr = lr->next) {
-        apr_socket_t *sd;
+        apr_socket_t *sd = NULL;
         apr_status_t rv = make_door(s, lr, &sd);
 
         if (rv != APR_SUCCESS) {

@@ -138,7 +138,7 @@ static int start(int fd, int model, const struct sockaddr_storage *address,
 
 int listensock_like(int model, const char **failed)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {0};
     socklen_t len = sizeof(address), size = sizeof(int);
     int protocol = 0, fd, saved;
 

@@ -295,7 +295,7 @@ int processes_pre_config(apr_pool_t *pconf, ap_directive_t **tree,
 {
     ap_directive_t *node = conftree_last(*tree, fixed_names);
     const char *arg;
-    int n, rv;
+    int n = PROCESSES_OFF, rv;
 
     memset(&mode, 0, sizeof(mode));
     mode.notes = apr_array_make(pconf, 8, sizeof(const char *));

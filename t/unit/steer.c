@@ -42,7 +42,7 @@ static long run(int length, unsigned cpu)
         case BPF_ALU | BPF_MUL | BPF_K:
             a *= i->k;
             break;
-        case BPF_ALU | BPF_ADD | BPF_K:
+        case BPF_ALU | BPF_ADD: /* | BPF_K, which is 0 too */
             a += i->k;
             break;
         case BPF_ALU | BPF_SUB | BPF_K:
@@ -227,7 +227,7 @@ static void applying(void)
 {
     const cpuset *sets[3];
     const char *failed = "";
-    int fds[3], i, value, all = 1;
+    int fds[3] = {-1}, i, value, all = 1;
     socklen_t len = sizeof(value);
     steermap *m;
 
