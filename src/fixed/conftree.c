@@ -85,7 +85,7 @@ int conftree_set(apr_pool_t *p, ap_directive_t *tree, ap_directive_t *after,
         }
         seen = 1;
         old = conftree_arg(p, node);
-        if (strcmp(old, value)) {
+        if (strcmp(old, value) != 0) {
             APR_ARRAY_PUSH(notes, const char *) = apr_psprintf(
                 p, "%s %s (%s:%d) is replaced by %s", node->directive, old,
                 node->filename, node->line_num, value);

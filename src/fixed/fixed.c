@@ -25,7 +25,7 @@ static int automatic(apr_pool_t *p)
     const ap_directive_t *c = conftree_last(ap_conftree, cpus);
     const ap_directive_t *f = conftree_last(ap_conftree, smt);
 
-    if (!node || strcasecmp(conftree_arg(p, node), "auto")) {
+    if (!node || strcasecmp(conftree_arg(p, node), "auto") != 0) {
         return 1;
     }
     return affinity_cpu_count(p, c ? conftree_arg(p, c) : NULL,

@@ -121,9 +121,9 @@ static void add(kept_group *g, int fd)
         ap_listen_rec **old = g->recs;
 
         g->room = 2 * g->room + 1;
-        g->recs = apr_pcalloc(g->pool, sizeof(*g->recs) * g->room);
+        g->recs = apr_pcalloc(g->pool, sizeof(ap_listen_rec *) * g->room);
         if (old) {
-            memcpy(g->recs, old, sizeof(*old) * g->n);
+            memcpy(g->recs, old, sizeof(ap_listen_rec *) * g->n);
         }
     }
     g->recs[g->n++] = rec;

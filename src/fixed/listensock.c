@@ -114,7 +114,7 @@ int listensock_dup(int fd)
 static int start(int fd, int model, const struct sockaddr_storage *address,
                  socklen_t len, const char **failed)
 {
-    int backlog, fast = 0;
+    int backlog = 1, fast = 0;
     socklen_t size = sizeof(fast);
 
     *failed = "bind";

@@ -1,6 +1,8 @@
 #include "processes.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "apr_lib.h"
@@ -118,7 +120,7 @@ static int last_int(const ap_directive_t *tree, conftree_names names, int unset)
         return unset;
     }
     apr_pool_create(&p, NULL);
-    value = atoi(conftree_arg(p, node)); /* what the MPM's setters use */
+    value = (int)strtol(conftree_arg(p, node), NULL, 10); /* as the MPM */
     apr_pool_destroy(p);
     return value;
 }
@@ -193,15 +195,16 @@ __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
 static long threads_max(void)
 {
     FILE *f = fopen("/proc/sys/kernel/threads-max", "re");
-    long n = LONG_MAX;
+    char line[32];
+    long n = 0;
 
     if (f) {
-        if (fscanf(f, "%ld", &n) != 1) {
-            n = LONG_MAX;
+        if (fgets(line, sizeof(line), f)) {
+            n = strtol(line, NULL, 10);
         }
         fclose(f);
     }
-    return n;
+    return n > 0 ? n : LONG_MAX;
 }
 
 /* Settles mode.threads, and mode.seats under limits that are frozen. */
@@ -313,7 +316,7 @@ int processes_pre_config(apr_pool_t *pconf, ap_directive_t **tree,
         || ap_exists_config_define("ONE_PROCESS")) {
         mode.seats = 1; /* httpd -X */
     }
-    if (strcasecmp(ap_show_mpm(), "event")) {
+    if (strcasecmp(ap_show_mpm(), "event") != 0) {
         return refuse("needs the MPM event, this is %s", ap_show_mpm());
     }
     if ((rv = refuse_buckets(*tree)) != OK

@@ -74,7 +74,7 @@ static steer_method find_method(apr_pool_t *p, const cpuset *allowed,
 
 static steermap *make_map(apr_pool_t *p, const plan *pl, int seats)
 {
-    const cpuset **sets = apr_palloc(p, sizeof(*sets) * seats);
+    const cpuset **sets = apr_palloc(p, sizeof(cpuset *) * seats);
     int i;
 
     for (i = 0; i < seats; i++) {

@@ -79,7 +79,9 @@ void ap_log_error_(const char *file, int line, int module_index, int level,
     va_start(ap, fmt);
     vsnprintf(logged + used, sizeof(logged) - used - 2, fmt, ap);
     va_end(ap);
-    strcat(logged, "\n");
+    used = strlen(logged);
+    logged[used] = '\n';
+    logged[used + 1] = '\0';
 }
 
 /* --- trees --- */
