@@ -186,6 +186,43 @@ is holds($h->parent, $p1), 2, 'the other has its two';
 no_loss('the Listen that stayed', $stay);
 $h->finish;
 
+# --- a restart that kills the children
+$h = Test::Httpd->new(listen => listen_lines("127.0.0.1:$p1"),
+    conf => fixed(3));
+$h->{port} = $p1;
+$h->start;
+ok $h->graceful('HUP'), 'an ungraceful restart';
+settles($h, $p1, 3, 'has the same sockets');
+is_deeply [ grep { !defined } map { scalar fetch($p1) } 1 .. 30 ], [],
+    'and every seat serves';
+$h->finish;
+
+# --- sockets that systemd has opened
+SKIP: {
+    my $libexec = Test::Httpd::libexec();
+    skip 'this httpd has no mod_systemd (socket activation)', 3
+        unless -e "$libexec/mod_systemd.so";
+    my $activate = q{
+        use IO::Socket::INET; use POSIX ();
+        my $s = IO::Socket::INET->new(LocalAddr => shift, Listen => 64,
+            ReuseAddr => 1) or die "listen: $!";
+        POSIX::dup2(fileno $s, 3) if fileno $s != 3;
+        $^F = 3;
+        @ENV{qw(LISTEN_FDS LISTEN_PID)} = (1, $$);
+        exec @ARGV;
+    };
+    $h = Test::Httpd->new(modules => ['systemd'], conf => fixed(3),
+        listen => "Listen $p1\n",
+        prefix => [$^X, '-e', $activate, "127.0.0.1:$p1"]);
+    $h->{port} = $p1;
+    $h->start;
+    settles($h, $p1, 3, "systemd's socket has two beside it");
+    ok $h->graceful, 'a restart';
+    is_deeply [ grep { !defined } map { scalar fetch($p1) } 1 .. 30 ], [],
+        'every seat serves';
+    $h->finish;
+}
+
 # --- a port that somebody else has
 my $other = IO::Socket::INET->new(LocalAddr => "127.0.0.1:$p3",
     Listen => 1, ReuseAddr => 1)
