@@ -37,7 +37,6 @@
     X(LINKS, "R6", "links are checked on the way to the file")                \
     X(YOUNG, "R6", "the file has just changed")                               \
     X(HEAD, "R7", "header fields that are not repeated")                      \
-    X(EXPIRES, "R7", "mod_expires")                                           \
     X(VERIFY, "R8", "the answer cannot be made again byte for byte")
 /* clang-format on */
 
@@ -51,7 +50,8 @@ typedef enum learn_reason {
 const char *learn_reason_rule(learn_reason reason);
 const char *learn_reason_text(learn_reason reason);
 
-/* How often this process refused for that reason. Any thread. */
+/* How often all processes of this generation refused for that reason. Any
+ * thread. */
 uint64_t learn_refusals(learn_reason reason);
 
 /* --- For the loop; any thread after learn_child_init() --- */
@@ -87,6 +87,10 @@ const learn_address *learn_address_make(apr_pool_t *p,
  * @return 1: not mine; 0
  */
 int learn_setenvif(const request *req, const char *head);
+
+/* Has a module registered hooks since S1 was judged? Then nothing is learned
+ * any more. Any worker. */
+int learn_hooks_changed(void);
 
 /* An audit found that httpd's answer differs: FixedStatic is off for the
  * vhost in this process from now on; logged and counted. The caller clears

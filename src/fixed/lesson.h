@@ -61,7 +61,8 @@ typedef enum lesson_kind {
     LESSON_ANSWER, /* everything is filled in */
     LESSON_WIDEN,  /* its Vary names fields that are not in the key: only key
                       and vary are filled in */
-    LESSON_REFUSED /* may not be repeated: only key, reason, status */
+    LESSON_REFUSED /* may not be repeated: only key, reason, status. Posted
+                      for audits only; learn has counted it */
 } lesson_kind;
 
 /* What is to be known of the vhost that answered: answer_connection's. */
@@ -71,6 +72,7 @@ typedef struct lesson_server {
     int keep_alive_max;         /* 0: no limit */
     int64_t keep_alive_timeout; /* microseconds */
     int64_t timeout;            /* microseconds */
+    int no_sendfile;            /* 1: EnableSendfile off is set in scope */
 } lesson_server;
 
 typedef struct lesson {

@@ -1,0 +1,144 @@
+#include "fixed/learn.h"
+
+#include "http_config.h"
+#include "http_core.h"
+#include "http_log.h"
+
+#include <stdio.h>
+
+#include "fixed/learnauthz.h"
+#include "fixed/learncount.h"
+#include "fixed/learnmodules.h"
+#include "fixed/learnserver.h"
+#include "fixed/learntrace.h"
+
+APLOG_USE_MODULE(cpuaffinity);
+
+#define REASON_ROW(id, rule, text) {rule, text},
+static const struct {
+    const char *rule;
+    const char *text;
+} reasons[LEARN_REASON_COUNT] = {LEARN_REASONS(REASON_ROW)};
+
+const char *learn_reason_rule(learn_reason reason)
+{
+    return reason < 0 ? "" : reasons[reason].rule;
+}
+
+const char *learn_reason_text(learn_reason reason)
+{
+    return reason < 0 ? "" : reasons[reason].text;
+}
+
+uint64_t learn_refusals(learn_reason reason)
+{
+    return learncount_get(reason);
+}
+
+void learn_differs(const lesson *l, const char *what)
+{
+    const learnserver *s = learnserver_of(l->server.server);
+
+    if (!s) {
+        return;
+    }
+    learncount_off(s->index);
+    learncount_refused(LEARN_AUDIT, s->index);
+    ap_log_error(APLOG_MARK, APLOG_ERR, 0, l->server.server,
+                 "FixedStatic is off for this vhost until the next restart: "
+                 "an audit of %s found another answer: %s",
+                 l->path ? l->path : "a file", what);
+}
+
+void learn_pre_config(apr_pool_t *pconf)
+{
+    learnauthz_wrap(pconf);
+}
+
+void learn_post_config(apr_pool_t *pconf, server_rec *s)
+{
+    const learnserver *l;
+    unsigned i;
+
+    if (learnserver_make(pconf, s)) {
+        return;
+    }
+    if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
+        return; /* the configuration is read once more before the start */
+    }
+    for (i = 0; (l = learnserver_at(i)); i++) {
+        if (l->wanted && l->reason != LEARN_OK) {
+            ap_log_error(APLOG_MARK, APLOG_WARNING, 0, l->server,
+                         "FixedStatic is off for %s (%s): %s",
+                         l->server->server_hostname ? l->server->server_hostname
+                                                    : "the main server",
+                         learn_reason_rule(l->reason), l->why);
+        }
+    }
+}
+
+void learn_dump(apr_pool_t *p, server_rec *s)
+{
+    const learnserver *l;
+    const char *why;
+    unsigned i;
+
+    if (learnserver_make(p, s) || !learnserver_any()) {
+        return;
+    }
+    why = learnmodules_judge(p);
+    if (why) {
+        learnserver_refuse_all(why);
+    }
+    for (i = 0; (l = learnserver_at(i)); i++) {
+        if (!l->wanted) {
+            continue;
+        }
+        printf("FixedStatic for %s: ", l->server->server_hostname
+                                           ? l->server->server_hostname
+                                           : "the main server");
+        if (l->reason == LEARN_OK) {
+            printf("answers may be repeated\n");
+        }
+        else {
+            printf("off, %s: %s\n", learn_reason_rule(l->reason), l->why);
+        }
+        if (l->header_why) {
+            printf("  off in sections: %s\n", l->header_why);
+        }
+    }
+}
+
+static unsigned hooks_judged;
+
+int learn_hooks_changed(void)
+{
+    return learnmodules_hooks() != hooks_judged;
+}
+
+void learn_child_init(apr_pool_t *pchild, server_rec *s)
+{
+    const char *why;
+
+    if (!learnserver_any()) {
+        return;
+    }
+    why = learnmodules_judge(pchild);
+    if (!why && !learnmodules_handlers(learntrace_handler)) {
+        why = "a handler stands behind ours";
+    }
+    hooks_judged = learnmodules_hooks();
+    if (why) {
+        learnserver_refuse_all(why);
+        /* Once for all children. */
+        if (learncount_refused(LEARN_MODULE, 0)) {
+            ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
+                         "FixedStatic is off (S1): %s", why);
+        }
+    }
+}
+
+void learn_register(apr_pool_t *p)
+{
+    learntrace_register(p);
+}

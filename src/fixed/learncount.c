@@ -1,0 +1,77 @@
+#include "fixed/learncount.h"
+
+#include <sys/mman.h>
+
+typedef struct shared {
+    uint64_t refused[LEARN_REASON_COUNT];
+    uint32_t server[]; /* bits: reasons that were logged; OFF_BIT */
+} shared;
+
+#define OFF_BIT (1u << 31)
+
+static struct {
+    shared *mem;
+    size_t size;
+    unsigned servers;
+} counts;
+
+static apr_status_t forget(void *unused)
+{
+    if (counts.mem) {
+        munmap(counts.mem, counts.size);
+        counts.mem = NULL;
+    }
+    counts.servers = 0;
+    return APR_SUCCESS;
+}
+
+int learncount_make(apr_pool_t *p, unsigned servers)
+{
+    void *mem;
+
+    counts.size = sizeof(shared) + servers * sizeof(uint32_t);
+    mem = mmap(NULL, counts.size, PROT_READ | PROT_WRITE,
+               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (mem == MAP_FAILED) {
+        return -1;
+    }
+    counts.mem = mem;
+    counts.servers = servers;
+    apr_pool_cleanup_register(p, NULL, forget, apr_pool_cleanup_null);
+    return 0;
+}
+
+int learncount_refused(learn_reason reason, unsigned server)
+{
+    uint32_t bit = 1u << reason;
+
+    if (!counts.mem || server >= counts.servers) {
+        return 0;
+    }
+    __atomic_fetch_add(&counts.mem->refused[reason], 1, __ATOMIC_RELAXED);
+    return !(
+        __atomic_fetch_or(&counts.mem->server[server], bit, __ATOMIC_RELAXED)
+        & bit);
+}
+
+uint64_t learncount_get(learn_reason reason)
+{
+    return counts.mem
+               ? __atomic_load_n(&counts.mem->refused[reason], __ATOMIC_RELAXED)
+               : 0;
+}
+
+void learncount_off(unsigned server)
+{
+    if (counts.mem && server < counts.servers) {
+        __atomic_fetch_or(&counts.mem->server[server], OFF_BIT,
+                          __ATOMIC_RELAXED);
+    }
+}
+
+int learncount_is_off(unsigned server)
+{
+    return !counts.mem || server >= counts.servers
+           || (__atomic_load_n(&counts.mem->server[server], __ATOMIC_RELAXED)
+               & OFF_BIT);
+}

@@ -1,0 +1,207 @@
+#include "fixed/learndirective.h"
+
+#include "apr_strings.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+#include "fixed/answer.h"
+#include "fixed/learnlog.h"
+#include "fixed/learnmodules.h"
+#include "fixed/learnsetenvif.h"
+
+typedef struct directive {
+    apr_pool_t *p;
+    const learntree_place *at;
+    learndirective *out;
+} directive;
+
+static int is_off(const directive *d)
+{
+    const char *arg = learntree_word(d->p, d->at->node, 0);
+
+    return arg && !strcasecmp(arg, "off");
+}
+
+static void fixed_static(directive *d)
+{
+    d->out->wanted = !is_off(d);
+}
+
+/* Which words a Header directive has after "always" or "onsuccess". */
+static const struct {
+    const char *action;
+    int words; /* with the action; more is a condition */
+} constants[] = {
+    {"set", 3}, {"add", 3}, {"append", 3}, {"merge", 3}, {"unset", 2},
+};
+
+static const char *judge_header(directive *d)
+{
+    const ap_directive_t *node = d->at->node;
+    const char *action = learntree_word(d->p, node, 0), *name, *value;
+    answer_field use;
+    size_t i;
+    int n = 0;
+
+    if (action
+        && (!strcasecmp(action, "always")
+            || !strcasecmp(action, "onsuccess"))) {
+        action = learntree_word(d->p, node, ++n);
+    }
+    for (i = 0; action && i < sizeof(constants) / sizeof(constants[0]); i++) {
+        if (!strcasecmp(constants[i].action, action)) {
+            break;
+        }
+    }
+    name = learntree_word(d->p, node, n + 1);
+    value = learntree_word(d->p, node, n + 2);
+    if (!action || i == sizeof(constants) / sizeof(constants[0]) || !name
+        || learntree_word(d->p, node, n + constants[i].words)
+        || (value && (strchr(value, '%') || !strncasecmp(value, "expr=", 5)))) {
+        return "is not a constant";
+    }
+    use = answer_field_use(name);
+    d->out->plain = use == ANSWER_FIELD_PLAIN;
+    return use == ANSWER_FIELD_NEVER ? "touches a field that is httpd's" : NULL;
+}
+
+/* mod_headers is inert when all that it does is constant. */
+static void header(directive *d)
+{
+    const char *why = judge_header(d);
+
+    if (d->at->section) {
+        d->out->section = why;
+    }
+    else {
+        d->out->refuse = why;
+    }
+}
+
+static void setenvif(directive *d)
+{
+    d->out->refuse = learnsetenvif_add(d->at->node);
+}
+
+/* A name that the resolver gives is for httpd's own threads to wait for. */
+static void host_name_lookups(directive *d)
+{
+    d->out->refuse = is_off(d) ? NULL : "needs a look-up for each client";
+}
+
+/* Log lines are made with the server's own setting. */
+static void canonical(directive *d)
+{
+    d->out->refuse = d->at->section ? "in a section changes log lines" : NULL;
+}
+
+static void custom_log(directive *d)
+{
+    d->out->refuse = learnlog_judge(d->at->node, &d->out->logs_env);
+}
+
+static void ssl_engine(directive *d)
+{
+    d->out->tls = !is_off(d);
+}
+
+static void proxy_protocol(directive *d)
+{
+    d->out->proxied = !is_off(d);
+    d->out->refuse = d->out->proxied ? "puts a line before requests" : NULL;
+}
+
+static void refused(directive *d)
+{
+    d->out->refuse = "is not understood";
+}
+
+static void nothing(directive *d)
+{
+}
+
+/* RequestReadTimeout header=20-40,MinRate=500 body=… */
+static void read_timeout(directive *d)
+{
+    const char *word;
+    int n;
+
+    for (n = 0; (word = learntree_word(d->p, d->at->node, n)); n++) {
+        const char *rate = strchr(word, ',');
+        char *end;
+
+        if (strncasecmp(word, "header=", 7)) {
+            continue;
+        }
+        d->out->timeouts = 1;
+        d->out->header_first = strtol(word + 7, &end, 10) * 1000;
+        d->out->header_max = *end == '-' ? strtol(end + 1, NULL, 10) * 1000
+                                         : d->out->header_first;
+        if (rate && !strncasecmp(rate + 1, "MinRate=", 8)) {
+            d->out->header_rate = atoi(rate + 9);
+            if (*end != '-') {
+                d->out->header_max = 0; /* no end */
+            }
+        }
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*judge)(directive *);
+} judges[] = {
+    {"FixedStatic", fixed_static},
+    {"Header", header},
+    {"RequestHeader", refused},
+    {"SetEnvIf", setenvif},
+    {"SetEnvIfNoCase", setenvif},
+    {"SetEnvIfExpr", setenvif},
+    {"BrowserMatch", setenvif},
+    {"BrowserMatchNoCase", setenvif},
+    {"HostnameLookups", host_name_lookups},
+    {"UseCanonicalName", canonical},
+    {"UseCanonicalPhysicalPort", canonical},
+    {"CustomLog", custom_log},
+    {"GlobalLog", custom_log},
+    {"TransferLog", custom_log},
+    {"LogIOTrackTTFB", refused},
+    {"SSLEngine", ssl_engine},
+    {"RemoteIPProxyProtocol", proxy_protocol},
+    {"RequestReadTimeout", read_timeout},
+    /* filters that expressions choose; by type they are chosen by name */
+    {"FilterProvider", refused},
+    {"FilterChain", refused},
+    {"AddOutputFilterByType", nothing},
+    {"ProxyStatus", nothing}, /* of the status page */
+};
+
+/* A directive of a module that is inert only where it is not configured. In
+ * sections the request shows it (learnrule). */
+static void judge_module(directive *d)
+{
+    const module *m = ap_top_module;
+    const command_rec *cmd =
+        ap_find_command_in_modules(d->at->node->directive, (module **)&m);
+
+    if (cmd && m && !d->at->section
+        && learnmodules_known(m) == LEARNMODULES_UNSET) {
+        d->out->refuse = apr_psprintf(d->p, "configures %s", m->name);
+    }
+}
+
+void learndirective_judge(apr_pool_t *p, const learntree_place *at,
+                          learndirective *out)
+{
+    directive d = {p, at, out};
+    size_t i;
+
+    memset(out, 0, sizeof(*out));
+    for (i = 0; i < sizeof(judges) / sizeof(judges[0]); i++) {
+        if (learntree_is(at->node, judges[i].name)) {
+            judges[i].judge(&d);
+            return;
+        }
+    }
+    judge_module(&d);
+}

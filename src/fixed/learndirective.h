@@ -1,0 +1,39 @@
+/*
+ * learndirective: S2 of LEARNING.md: what one directive of the configuration
+ * tree means for learning, one function per kind of directive. Configuration
+ * time. Internal to learnserver.
+ */
+#ifndef CPUAFFINITY_LEARNDIRECTIVE_H
+#define CPUAFFINITY_LEARNDIRECTIVE_H
+
+#include "fixed/learnserver.h"
+#include "fixed/learntree.h"
+
+/*
+ * What a directive says of every server that it applies to. All members 0 or
+ * NULL: nothing.
+ */
+typedef struct learndirective {
+    const char *refuse;  /* why its servers are refused: static or from p */
+    const char *section; /* why sections' requests are refused */
+    int wanted;          /* FixedStatic on */
+    int plain;           /* validators are touched */
+    int logs_env;        /* a log depends on the environment */
+    int tls;             /* SSLEngine on */
+    int proxied;         /* PROXY protocol */
+    int timeouts;        /* the three below are set */
+    int64_t header_first;
+    int64_t header_max;
+    int header_rate;
+} learndirective;
+
+/* Judges one. Results from @a p. */
+void learndirective_judge(apr_pool_t *p, const learntree_place *at,
+                          learndirective *out);
+
+/* RequestReadTimeout's default, when its module is there. */
+#define LEARNDIRECTIVE_HEADER_FIRST 20000
+#define LEARNDIRECTIVE_HEADER_MAX 40000
+#define LEARNDIRECTIVE_HEADER_RATE 500
+
+#endif

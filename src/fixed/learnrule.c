@@ -1,0 +1,437 @@
+#include "fixed/learnrule.h"
+
+#include "http_config.h"
+#include "http_connection.h"
+#include "http_core.h"
+#include "http_log.h"
+#include "http_protocol.h"
+#include "http_request.h"
+#include "util_filter.h"
+#include "apr_date.h"
+#include "apr_strings.h"
+
+#include "config.h"
+#include "fixed/child.h"
+#include "fixed/learncount.h"
+#include "fixed/learnmodules.h"
+#include "fixed/learnserver.h"
+
+APLOG_USE_MODULE(cpuaffinity);
+
+/* A file younger than this has a weak ETag that will change (microseconds). */
+#define SETTLED apr_time_from_sec(2)
+
+/* What a rule looks at. */
+typedef struct subject {
+    request_rec *r;
+    learntrace *t;
+    const learnserver *server;
+    const core_dir_config *core;
+    const char *detail; /* out: what it was */
+} subject;
+
+/* S1, S2 and FixedStatic itself: is this scope to be learned at all? */
+static learn_reason scope(subject *s)
+{
+    module *const *m;
+
+    if (!s->server || config_dir_get(s->r)->fixed_static != 1) {
+        return LEARN_OFF;
+    }
+    if (s->server->reason != LEARN_OK) {
+        s->detail = s->server->why;
+        return s->server->reason;
+    }
+    if (learn_hooks_changed()) {
+        s->detail = "a hook was registered late";
+        return LEARN_MODULE;
+    }
+    if (learncount_is_off(s->server->index)) {
+        return LEARN_AUDIT;
+    }
+    /* A module that is inert only where it is not configured: merging keeps
+     * the pointer of what no section has set. */
+    for (m = learnserver_sections(); *m; m++) {
+        if (ap_get_module_config(s->r->per_dir_config, *m)
+            != ap_get_module_config(s->r->server->lookup_defaults, *m)) {
+            s->detail = (*m)->name;
+            return LEARN_SECTION;
+        }
+    }
+    if (s->server->header_why) {
+        s->detail = s->server->header_why;
+        return LEARN_SECTION;
+    }
+    return LEARN_OK;
+}
+
+/* R0: it is the very request that the recogniser saw: same place on the
+ * connection, same target. */
+static learn_reason r0_one_key(subject *s)
+{
+    const lesson_note *n = s->t->note;
+    const request_slice *target = &n->req.target;
+    const char *head = lesson_note_head(n);
+    const request_rec *r = s->r;
+
+    if (!r->unparsed_uri || strlen(r->unparsed_uri) != target->len
+        || memcmp(r->unparsed_uri, head + target->off, target->len) != 0
+        || r->proto_num != HTTP_VERSION(1, n->req.minor)) {
+        return LEARN_UNFIT;
+    }
+    return LEARN_OK;
+}
+
+/* R1: a plain GET, answered with 200, on a plain connection. */
+static learn_reason r1_plain_get(subject *s)
+{
+    const apr_array_header_t *offers = NULL;
+    request_rec *r = s->r;
+
+    if (r->main || r->prev || r->connection->master || r->method_number != M_GET
+        || r->header_only || r->assbackwards || r->status != HTTP_OK
+        || r->proxyreq || r->no_cache || r->no_local_copy || r->user
+        || r->ap_auth_type) {
+        s->detail = r->status == HTTP_OK ? NULL : apr_itoa(r->pool, r->status);
+        return LEARN_SHAPE;
+    }
+    /* httpd looked for such a file, at any level: it may appear. */
+    if (r->htaccess) {
+        s->detail = r->htaccess->dir;
+        return LEARN_HTACCESS;
+    }
+    /* Announced on first responses only, and a client may accept. */
+    if (ap_get_protocol_upgrades(r->connection, r, r->server, 0, &offers)
+            != APR_SUCCESS
+        || (offers && offers->nelts)) {
+        return LEARN_UPGRADE;
+    }
+    return LEARN_OK;
+}
+
+/* R1: the name in the request is the file's, or mod_dir went from a
+ * directory to the first name of every DirectoryIndex: a name after the
+ * first would have to give way when a better file appears. */
+static learn_reason r1_direct(subject *s)
+{
+    const request_slice *path = &s->t->note->req.path;
+    const char *asked = lesson_note_head(s->t->note) + path->off;
+    size_t len = strlen(s->r->uri);
+    const char *mapped = s->t->mapped, *name;
+    size_t mapped_len;
+
+    if (len == path->len && !memcmp(asked, s->r->uri, len)) {
+        return mapped && !strcmp(mapped, s->r->filename) ? LEARN_OK
+                                                         : LEARN_INDEX;
+    }
+    if (!mapped || !path->len || asked[path->len - 1] != '/' || len <= path->len
+        || memcmp(asked, s->r->uri, path->len) != 0) {
+        return LEARN_INDEX;
+    }
+    name = s->r->uri + path->len;
+    mapped_len = strlen(mapped);
+    if (mapped_len && mapped[mapped_len - 1] == '/') {
+        mapped_len--;
+    }
+    s->detail = name;
+    return learnserver_index(name)
+                   && !strncmp(s->r->filename, mapped, mapped_len)
+                   && s->r->filename[mapped_len] == '/'
+                   && !strcmp(s->r->filename + mapped_len + 1, name)
+               ? LEARN_OK
+               : LEARN_INDEX;
+}
+
+/* R2: the default handler chose the file, and no expression had a say. */
+static learn_reason r2_default_handler(subject *s)
+{
+    if (!s->t->defaulted) {
+        s->detail = s->r->handler;
+        return LEARN_HANDLER;
+    }
+    if (s->core->handler || s->core->expr_handler) {
+        s->detail = "SetHandler";
+        return LEARN_HANDLER;
+    }
+    if (s->core->sec_if && s->core->sec_if->nelts) {
+        s->detail = "<If>";
+        return LEARN_CONDITION;
+    }
+    return LEARN_OK;
+}
+
+/* Filters that pass a file on as it is, and what is behind their names. */
+static const char *const transparent[] = {
+    "content_length",
+    "byterange",
+    "http_header",
+    "http_outerror",
+    "core",
+    "log_input_output",
+    "reqtimeout",
+    "cpuaffinity_head",
+    "cpuaffinity_shape",
+    "fixup_headers_out",
+};
+static const char *const compressing[] = {
+    "deflate",
+    "brotli_compress",
+};
+
+static int is_one_of(const char *const *names, size_t n, const char *name,
+                     size_t len)
+{
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        if (strlen(names[i]) == len && !strncasecmp(names[i], name, len)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* "bytype:deflate;brotli_compress" */
+static int is_compressing(const char *name)
+{
+    if (!strncasecmp(name, "bytype:", 7)) {
+        name += 7;
+    }
+    for (;;) {
+        size_t len = strcspn(name, ";");
+
+        if (!is_one_of(compressing, 2, name, len)) {
+            return 0;
+        }
+        if (!name[len]) {
+            return 1;
+        }
+        name += len + 1;
+    }
+}
+
+/* R3: nothing stands on the way out that could change, delay or stop it. */
+static learn_reason r3_way_out(subject *s)
+{
+    ap_filter_t *f;
+
+    for (f = s->r->output_filters; f; f = f->next) {
+        const char *name = f->frec->name;
+
+        s->detail = name;
+        if (!learnmodules_owns((const void *)f->frec->filter_func.out_func)) {
+            return LEARN_FILTER;
+        }
+        if (is_compressing(name)) {
+            s->t->filtered = 1;
+        }
+        else if (!is_one_of(transparent,
+                            sizeof(transparent) / sizeof(transparent[0]), name,
+                            strlen(name))) {
+            return LEARN_FILTER;
+        }
+    }
+    s->detail = NULL;
+    return LEARN_OK;
+}
+
+void learnrule_filters(request_rec *r, learntrace *t)
+{
+    subject s = {.r = r, .t = t};
+
+    if (r3_way_out(&s) != LEARN_OK) {
+        learntrace_mark(r, LEARN_FILTER, s.detail);
+    }
+}
+
+/* R4, R5: marked while it happened (learnauthz, learntrace). What mod_env
+ * adds later is constant, but a log may tell it. */
+static learn_reason r5_environment(subject *s)
+{
+    return s->server->logs_env && !apr_is_empty_table(s->r->subprocess_env)
+               ? LEARN_ENVIRONMENT
+               : LEARN_OK;
+}
+
+/* R6: one whole file, the one that was looked up, and settled. */
+static learn_reason r6_one_file(subject *s)
+{
+    const apr_finfo_t *f = &s->r->finfo;
+    const struct stat *st = &s->t->st;
+    apr_time_t mtime =
+        apr_time_make(st->st_mtim.tv_sec, st->st_mtim.tv_nsec / 1000);
+
+    if (!s->t->whole || (s->r->path_info && *s->r->path_info)
+        || f->filetype != APR_REG || !S_ISREG(st->st_mode)
+        || f->device != st->st_dev || f->inode != st->st_ino
+        || f->size != st->st_size || f->mtime != mtime) {
+        return LEARN_FILE;
+    }
+    return s->r->request_time - mtime < SETTLED ? LEARN_YOUNG : LEARN_OK;
+}
+
+/* R7: conditions and ranges are judged by ETag and Last-Modified; where these
+ * are not what httpd computes, or MaxRanges is set, they are httpd's. */
+static unsigned r7_flags(subject *s)
+{
+    const char *etag = apr_table_get(s->r->headers_out, "ETag");
+    const char *modified = apr_table_get(s->r->headers_out, "Last-Modified");
+    const char *computed = ap_make_etag(s->r, 0);
+    unsigned flags = s->t->filtered ? ANSWER_FILTERED : 0;
+
+    if (s->server->plain || s->core->max_ranges != AP_MAXRANGES_UNSET
+        || strcmp(etag ? etag : "", computed ? computed : "") != 0 || !modified
+        || apr_date_parse_http(modified)
+               != apr_time_from_sec(apr_time_sec(s->r->mtime))) {
+        flags |= ANSWER_PLAIN;
+    }
+    return flags;
+}
+
+/* R7: the bits of the fields that Vary names. One that no request of the loop
+ * has is always absent: it may be left out. */
+static learn_reason vary_bits(subject *s, uint64_t *bits)
+{
+    const char *vary = apr_table_get(s->r->headers_out, "Vary");
+    char *copy = vary ? apr_pstrdup(s->r->pool, vary) : NULL, *state, *token;
+
+    *bits = 0;
+    for (token = copy ? apr_strtok(copy, ", \t", &state) : NULL; token;
+         token = apr_strtok(NULL, ", \t", &state)) {
+        int id = request_field(token, strlen(token));
+
+        if (!strcmp(token, "*")) {
+            s->detail = "Vary: *";
+            return LEARN_HEAD;
+        }
+        if (id >= 0) {
+            *bits |= (uint64_t)1 << id;
+        }
+    }
+    return LEARN_OK;
+}
+
+/* What the connection was before this request; c->keepalives has counted it
+ * by now when it stays open. */
+static answer_connection connection_of(const subject *s)
+{
+    const server_rec *v = s->r->server;
+    answer_connection c = {
+        .keepalives = s->t->note->keepalives,
+        .keep_alive = v->keep_alive,
+        .max = v->keep_alive_max,
+        .timeout = v->keep_alive_timeout,
+    };
+
+    return c;
+}
+
+/* R7 and the first half of R8: the head can be taken apart, and making it
+ * again gives the very same bytes. (That two answers agree is the cache's.) */
+static learn_reason r8_again(subject *s, answer *a, char *copy)
+{
+    const lesson_note *n = s->t->note;
+    answer_connection c = connection_of(s);
+
+    if (answer_learn(a, s->t->head, s->t->head_len, s->t->st.st_size,
+                     r7_flags(s), copy, &s->detail)) {
+        return LEARN_HEAD;
+    }
+    /* A process that is stopping says "close" once; not what is repeated. */
+    return answer_verify(a, &n->req, lesson_note_head(n), &c, s->t->head,
+                         s->t->head_len)
+               ? LEARN_OK
+               : LEARN_VERIFY;
+}
+
+/* The rules that ask for no more than the request, in order. */
+static learn_reason (*const rules[])(subject *) = {
+    scope,      r0_one_key,     r1_plain_get, r1_direct, r2_default_handler,
+    r3_way_out, r5_environment, r6_one_file,
+};
+
+static void refuse(subject *s, learn_reason reason)
+{
+    const lesson_note *n = s->t->note;
+    loop *to = child_loop();
+
+    if (to && to->row) {
+        SEAT_ADD(to->row, refused, 1);
+    }
+    if (s->server && learncount_refused(reason, s->server->index)
+        && reason != LEARN_OFF) {
+        ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, s->r,
+                      "FixedStatic: %s is not learned (%s): %s%s%s", s->r->uri,
+                      learn_reason_rule(reason), learn_reason_text(reason),
+                      s->detail ? ": " : "", s->detail ? s->detail : "");
+    }
+    if (n->audit) {
+        lesson *l = lesson_make(n, LESSON_REFUSED, NULL, NULL);
+
+        if (l) {
+            l->reason = reason;
+            l->status = s->r->status;
+            l->server.server = s->r->server;
+            lesson_post(l);
+        }
+    }
+}
+
+static void teach(subject *s, const answer *a, uint64_t vary)
+{
+    const server_rec *v = s->r->server;
+    lesson_kind kind = vary & ~s->t->note->vary ? LESSON_WIDEN : LESSON_ANSWER;
+    lesson *l = lesson_make(s->t->note, kind, a, s->r->filename);
+
+    if (!l) {
+        return;
+    }
+    l->reason = LEARN_OK;
+    l->status = s->r->status;
+    l->vary = vary;
+    l->when = parcel_now();
+    l->st = s->t->st;
+    l->server.server = v;
+    l->server.keep_alive = v->keep_alive;
+    l->server.keep_alive_max = v->keep_alive_max;
+    l->server.keep_alive_timeout = v->keep_alive_timeout;
+    l->server.timeout = v->timeout;
+    l->server.no_sendfile = s->core->enable_sendfile == ENABLE_SENDFILE_OFF;
+    ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, s->r,
+                  "FixedStatic: %s is learned", s->r->uri);
+    lesson_post(l);
+}
+
+void learnrule_judge(request_rec *r, learntrace *t)
+{
+    subject s = {.r = r, .t = t};
+    learn_reason reason = LEARN_OK;
+    char copy[ANSWER_HEAD];
+    uint64_t vary = 0;
+    answer a;
+    size_t i;
+
+    s.server = learnserver_of(r->server);
+    s.core = ap_get_core_module_config(r->per_dir_config);
+    for (i = 0; i < sizeof(rules) / sizeof(rules[0]) && reason == LEARN_OK;
+         i++) {
+        reason = rules[i](&s);
+        /* What was marked on the way is told before the rules of the end. */
+        if (i == 0 && reason == LEARN_OK && t->reason != LEARN_OK) {
+            reason = t->reason;
+            s.detail = t->detail;
+        }
+    }
+    if (reason == LEARN_OK) {
+        reason = vary_bits(&s, &vary);
+    }
+    if (reason == LEARN_OK) {
+        reason = r8_again(&s, &a, copy);
+    }
+    if (reason == LEARN_OK) {
+        teach(&s, &a, vary);
+    }
+    else {
+        refuse(&s, reason);
+    }
+}

@@ -1,0 +1,49 @@
+/*
+ * learnserver: what the configuration tree says of each vhost (S2 of
+ * LEARNING.md): whether FixedStatic is wanted, which directives forbid it,
+ * and what the loop has to know. Made in post_config, read-only afterwards
+ * but for the verdict on modules (S1) in child_init. Internal to learn.
+ */
+#ifndef CPUAFFINITY_LEARNSERVER_H
+#define CPUAFFINITY_LEARNSERVER_H
+
+#include "httpd.h"
+
+#include "fixed/learn.h"
+
+typedef struct learnserver {
+    const server_rec *server;
+    unsigned index;
+    int wanted;             /* FixedStatic on: for it or within it */
+    learn_reason reason;    /* LEARN_OK, MODULE, SERVER */
+    const char *why;        /* the directive with file and line, or the hook */
+    const char *header_why; /* a Header in a section that is not constant */
+    int plain;              /* 1: mod_headers touches validators */
+    int logs_env;           /* 1: a log depends on the environment */
+    int tls;                /* 1: SSLEngine is on */
+    int proxied;            /* 1: PROXY protocol */
+    int64_t header_first;   /* RequestReadTimeout, as in learn_address */
+    int64_t header_max;
+    int header_rate;
+} learnserver;
+
+/* Reads the tree; -1 when something is missing (logged). */
+int learnserver_make(apr_pool_t *pconf, server_rec *main);
+
+/* A server's; NULL when there is none. */
+const learnserver *learnserver_of(const server_rec *s);
+
+/* Servers by index, NULL at the end; 1 when FixedStatic is on anywhere. */
+const learnserver *learnserver_at(unsigned index);
+int learnserver_any(void);
+
+/* S1 refused: all vhosts are off. Child, one thread. */
+void learnserver_refuse_all(const char *why);
+
+/* Is @a name the first of every DirectoryIndex? */
+int learnserver_index(const char *name);
+
+/* Loaded modules that must not be configured in sections; NULL at the end. */
+module *const *learnserver_sections(void);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * learntree: goes through httpd's configuration tree and tells for each
+ * directive where it stands. Configuration time, one thread. Internal to
+ * learn.
+ */
+#ifndef CPUAFFINITY_LEARNTREE_H
+#define CPUAFFINITY_LEARNTREE_H
+
+#include "httpd.h"
+#include "http_config.h"
+
+/* A directive and its place. */
+typedef struct learntree_place {
+    const ap_directive_t *node;
+    const ap_directive_t *vhost; /* its <VirtualHost>, or NULL: the main */
+    int section;                 /* in <Directory>, <Location>, <If>, … */
+} learntree_place;
+
+typedef void learntree_visit(void *ctx, const learntree_place *at);
+
+/* Visits every directive that is not a section or a <VirtualHost> itself. */
+void learntree_walk(const ap_directive_t *tree, learntree_visit *visit,
+                    void *ctx);
+
+/* Does what stands there apply to the server? What stands outside of virtual
+ * hosts applies to all. */
+int learntree_applies(const learntree_place *at, const server_rec *s);
+
+/* "Name (file:line)", from @a p. */
+const char *learntree_where(apr_pool_t *p, const ap_directive_t *node);
+
+/* Is it a directive of that name (any case)? */
+int learntree_is(const ap_directive_t *node, const char *name);
+
+/* The n-th word of the arguments as httpd will see it, NULL when there is
+ * none. From @a p. */
+const char *learntree_word(apr_pool_t *p, const ap_directive_t *node, int n);
+
+#endif
