@@ -20,6 +20,7 @@
 #include "fixed/child.h"
 #include "fixed/door.h"
 #include "fixed/fixed.h"
+#include "fixed/learn.h"
 #include "report/status.h"
 
 /* The one symbol that the DSO shows. */
@@ -83,6 +84,13 @@ static int pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
     return fixed_pre_config(pconf);
 }
 
+static int pre_config_last(apr_pool_t *pconf, apr_pool_t *plog,
+                           apr_pool_t *ptemp)
+{
+    learn_pre_config(pconf);
+    return OK;
+}
+
 static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
                         server_rec *s)
 {
@@ -95,6 +103,7 @@ static void test_config(apr_pool_t *pconf, server_rec *s)
 {
     if (ap_exists_config_define("DUMP_CPUAFFINITY")) {
         affinity_dump(pconf, s);
+        learn_dump(pconf, s);
     }
 }
 
@@ -111,6 +120,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
 
     if (rv == OK) {
         fixed_post_config(pconf, s);
+        learn_post_config(pconf, s);
     }
     return rv;
 }
@@ -130,6 +140,7 @@ static void child_status(server_rec *s, pid_t pid, ap_generation_t gen,
 static void child_init(apr_pool_t *pchild, server_rec *s)
 {
     affinity_child_init(pchild, s);
+    learn_child_init(pchild, s);
     fixed_child_init(pchild, s);
 }
 
@@ -150,6 +161,10 @@ static void register_hooks(apr_pool_t *p)
     /* Before the configuration is carried out: the mask httpd was started
      * with is saved while nothing has changed it. */
     ap_hook_pre_config(pre_config, NULL, NULL, APR_HOOK_REALLY_FIRST);
+
+    /* All modules have registered their providers of authorisation, and no
+     * directive has looked one up yet. */
+    ap_hook_pre_config(pre_config_last, NULL, NULL, APR_HOOK_REALLY_LAST);
 
     /* After the MPM has settled its limits, which the plan is made for. */
     ap_hook_check_config(check_config, NULL, NULL, APR_HOOK_REALLY_LAST);
@@ -180,6 +195,9 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_insert_network_bucket(door_network_bucket, NULL, NULL,
                                   APR_HOOK_FIRST);
     ap_hook_pre_close_connection(child_pre_close, NULL, NULL, APR_HOOK_FIRST);
+
+    /* Hooks and filters that follow a request which may be learned. */
+    learn_register(p);
 
     ap_hook_handler(status_handler, NULL, NULL, APR_HOOK_MIDDLE);
     status_register();
