@@ -411,6 +411,11 @@ void learnrule_judge(request_rec *r, learntrace *t)
     answer a;
     size_t i;
 
+    /* An error document's request took the filter over. */
+    if (learntrace_of(r) != t) {
+        s.detail = "answered by another request";
+        reason = LEARN_SHAPE;
+    }
     s.server = learnserver_of(r->server);
     s.core = ap_get_core_module_config(r->per_dir_config);
     for (i = 0; i < sizeof(rules) / sizeof(rules[0]) && reason == LEARN_OK;

@@ -56,6 +56,17 @@ static int create_request(request_rec *r)
     return DECLINED;
 }
 
+/* Whatever the answer will be, its head is seen. */
+static int post_read_request(request_rec *r)
+{
+    learntrace *t = r->main ? NULL : learntrace_of(r);
+
+    if (t) {
+        ap_add_output_filter_handle(head_filter, t, r, r->connection);
+    }
+    return DECLINED;
+}
+
 /* R6: the name that the configuration gave, before modules change it. */
 static int header_parser(request_rec *r)
 {
@@ -72,7 +83,8 @@ static int header_parser(request_rec *r)
 static apr_status_t dirwalk_stat(apr_finfo_t *finfo, request_rec *r,
                                  apr_int32_t wanted)
 {
-    if (wanted & APR_FINFO_LINK) {
+    /* Without a file httpd looks too, to find out how far the path goes. */
+    if ((wanted & APR_FINFO_LINK) && r->finfo.filetype != APR_NOFILE) {
         learntrace_mark(r, LEARN_LINKS, NULL);
     }
     return AP_DECLINED;
@@ -110,9 +122,8 @@ static void insert_filter(request_rec *r)
     if (t && t->reason == LEARN_OK) {
         learnrule_filters(r, t);
     }
-    if (t && (t->reason == LEARN_OK || t->note->audit)) {
+    if (t && t->reason == LEARN_OK) {
         ap_add_output_filter_handle(shape_filter, t, r, r->connection);
-        ap_add_output_filter_handle(head_filter, t, r, r->connection);
     }
 }
 
@@ -198,11 +209,7 @@ static apr_status_t look_at_head(ap_filter_t *f, apr_bucket_brigade *bb)
         if (done < 0) {
             learntrace_mark(f->r, LEARN_HEAD, "its head cannot be read");
         }
-        /* An error document's request took our filter over: not the one that
-         * was traced. */
-        if (learntrace_of(f->r) == t) {
-            learnrule_judge(f->r, t);
-        }
+        learnrule_judge(f->r, t);
         ap_remove_output_filter(f);
     }
     return ap_pass_brigade(f->next, bb);
@@ -210,17 +217,18 @@ static apr_status_t look_at_head(ap_filter_t *f, apr_bucket_brigade *bb)
 
 void learntrace_register(apr_pool_t *p)
 {
-    static const char *const before_core[] = {"core.c", NULL};
-
     ap_hook_create_request(create_request, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_post_read_request(post_read_request, NULL, NULL,
+                              APR_HOOK_REALLY_LAST);
     ap_hook_dirwalk_stat(dirwalk_stat, NULL, NULL, APR_HOOK_REALLY_FIRST);
     /* The first hook after map_to_storage. */
     ap_hook_header_parser(header_parser, NULL, NULL, APR_HOOK_REALLY_FIRST);
     /* Before mod_env puts its constants there. */
     ap_hook_fixups(fixups, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_insert_filter(insert_filter, NULL, NULL, APR_HOOK_REALLY_LAST);
-    ap_hook_handler(learntrace_handler, NULL, before_core,
-                    APR_HOOK_REALLY_LAST);
+    /* Core's default handler is at REALLY_LAST, and core has others: naming it
+     * as a successor would put ours in front of them all. */
+    ap_hook_handler(learntrace_handler, NULL, NULL, APR_HOOK_REALLY_LAST - 1);
     shape_filter = ap_register_output_filter("CPUAFFINITY_SHAPE", look_at_shape,
                                              NULL, AP_FTYPE_PROTOCOL - 1);
     head_filter = ap_register_output_filter("CPUAFFINITY_HEAD", look_at_head,
