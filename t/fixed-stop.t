@@ -104,6 +104,28 @@ subtest 'graceful restart with a full door' => sub {
     $httpd->finish;
 };
 
+subtest 'the mode is turned off with a full door' => sub {
+    my $httpd = server();
+    my @slow = exhaust($httpd);
+    my @waiting = map { request($httpd, '/1k.txt') } 1 .. 20;
+    sleep 0.3;
+    my $on = $httpd->{conf};
+    (my $off = $on) =~ s/^Fixed.*\n//mg;
+    $httpd->write_conf($off);
+    ok $httpd->graceful, 'restart';
+    is all_ok(answers(15, @waiting)), 20, 'httpd as it was serves all';
+    $httpd->write_file('htdocs/go', '');
+    is scalar(grep { ($_ // '') =~ /end/ } answers(10, @slow)), 2 * $threads,
+        'and what was begun is finished';
+    $httpd->write_conf($on);
+    ok $httpd->graceful, 'on again';
+    ok $httpd->wait_for(sub { $httpd->threads('static') == 2 }, 10),
+        'two loops';
+    is all_ok(answers(15, map { request($httpd, '/1k.txt') } 1 .. 20)), 20,
+        'and all is served';
+    $httpd->finish;
+};
+
 subtest 'graceful stop with a full door' => sub {
     my $httpd = server();
     my @slow = exhaust($httpd);

@@ -40,7 +40,7 @@ static void mail_ready(loop *l, watch *w, uint32_t events)
 
 int adopt_make(loop *l, apr_pool_t *p)
 {
-    apr_size_t n = (apr_size_t)l->seats->seats;
+    apr_size_t n = l->seats ? (apr_size_t)l->seats->seats : 1;
     int i;
 
     l->missing = apr_pcalloc(p, n * sizeof(int));
@@ -168,11 +168,25 @@ static uint64_t thread_us(void)
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
+/* Without seats every process reads all mailboxes. */
+static void carry_all(loop *l)
+{
+    int i;
+
+    for (i = 0; i < l->mail->boxes; i++) {
+        own_mail(l, &l->mails[i], 1);
+    }
+}
+
 void adopt_look(loop *l)
 {
     int idle;
 
     l->look_at = l->now + ADOPT_LOOK;
+    if (!l->seats) {
+        carry_all(l);
+        return;
+    }
     if (l->seat < 0) {
         claim(l);
     }

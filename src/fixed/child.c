@@ -9,6 +9,7 @@
 APLOG_USE_MODULE(cpuaffinity);
 
 #define DOOR_LEAST 16
+#define CARRIED 512 /* waiting connections of older processes */
 
 static loop *the_loop; /* set before other threads exist */
 static int stopping;   /* atomic: 1 gracefully, 2 at once */
@@ -43,6 +44,14 @@ static unsigned door_bound(const sockets_set *set)
     return (unsigned)bound;
 }
 
+static void begin(loop *l, apr_pool_t *pchild)
+{
+    if (loop_start(l, pchild) == APR_SUCCESS) {
+        apr_pool_pre_cleanup_register(pchild, l, end);
+        __atomic_store_n(&the_loop, l, __ATOMIC_RELEASE);
+    }
+}
+
 void child_start(apr_pool_t *pchild, server_rec *s, const child_setup *setup)
 {
     const sockets_set *sockets = sockets_get();
@@ -59,7 +68,8 @@ void child_start(apr_pool_t *pchild, server_rec *s, const child_setup *setup)
     if (!l) {
         return;
     }
-    rv = door_open(s, door_bound(sockets), drained, l, &l->door);
+    rv = door_open(s, ap_listeners, 1, door_bound(sockets), drained, l,
+                   &l->door);
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
                      "this child serves without a loop");
@@ -74,10 +84,36 @@ void child_start(apr_pool_t *pchild, server_rec *s, const child_setup *setup)
                      : NULL;
     l->place = setup->place;
     l->look = setup->look;
-    if (loop_start(l, pchild) == APR_SUCCESS) {
-        apr_pool_pre_cleanup_register(pchild, l, end);
-        __atomic_store_n(&the_loop, l, __ATOMIC_RELEASE);
+    begin(l, pchild);
+}
+
+/* A loop without a seat and without sockets. */
+static const sockets_set no_sockets = {.seats = 1};
+
+void child_carry(apr_pool_t *pchild, server_rec *s)
+{
+    ap_listen_rec *lr = mailroom_carrier();
+    apr_status_t rv;
+    loop *l;
+
+    if (!lr) {
+        return;
     }
+    leave_init();
+    l = loop_make(pchild, s);
+    if (!l) {
+        return;
+    }
+    rv = door_open(s, lr, 0, CARRIED, drained, l, &l->door);
+    if (rv != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
+                     "connections that older processes pass on are not served");
+        return;
+    }
+    l->sockets = &no_sockets;
+    l->mail = mailroom_get();
+    l->row = apr_pcalloc(pchild, sizeof(*l->row));
+    begin(l, pchild);
 }
 
 void child_stop(int graceful)

@@ -26,6 +26,10 @@ typedef struct child_setup {
  */
 void child_start(apr_pool_t *pchild, server_rec *s, const child_setup *setup);
 
+/* In child_init, where the mode is off: serves what processes of an older
+ * generation, which had it on, still pass on. */
+void child_carry(apr_pool_t *pchild, server_rec *s);
+
 /* In child_stopping: any thread, any number of times, also without
  * child_start. Only tells the loop. */
 void child_stop(int graceful);

@@ -25,6 +25,7 @@ struct door {
     int unrung; /* pushed since the last ring */
     int wanted; /* atomic */
     ap_listen_rec *listeners;
+    int all; /* 0: the first of them only */
     void (*drained)(void *);
     void *ctx;
 };
@@ -114,11 +115,17 @@ static apr_status_t make_door(server_rec *s, ap_listen_rec *lr,
     return rv;
 }
 
-static apr_status_t make_doors(server_rec *s, apr_array_header_t *doors)
+static ap_listen_rec *after(const door *d, const ap_listen_rec *lr)
+{
+    return d->all ? lr->next : NULL;
+}
+
+static apr_status_t make_doors(server_rec *s, const door *d,
+                               apr_array_header_t *doors)
 {
     ap_listen_rec *lr;
 
-    for (lr = ap_listeners; lr; lr = lr->next) {
+    for (lr = d->listeners; lr; lr = after(d, lr)) {
         apr_socket_t *sd = NULL;
         apr_status_t rv = make_door(s, lr, &sd);
 
@@ -139,8 +146,9 @@ static apr_status_t open_bell(door *d, apr_socket_t *sd)
     return d->bell < 0 ? errno : APR_SUCCESS;
 }
 
-apr_status_t door_open(server_rec *s, unsigned bound, void (*drained)(void *),
-                       void *ctx, door **result)
+apr_status_t door_open(server_rec *s, ap_listen_rec *listeners, int all,
+                       unsigned bound, void (*drained)(void *), void *ctx,
+                       door **result)
 {
     apr_pool_t *p = s->process->pool;
     apr_array_header_t *doors = apr_array_make(p, 4, sizeof(apr_socket_t *));
@@ -149,8 +157,10 @@ apr_status_t door_open(server_rec *s, unsigned bound, void (*drained)(void *),
     apr_status_t rv;
     int i = 0;
 
+    d->listeners = listeners;
+    d->all = all;
     d->queue = queue_make(bound);
-    rv = d->queue ? make_doors(s, doors) : APR_ENOMEM;
+    rv = d->queue ? make_doors(s, d, doors) : APR_ENOMEM;
     if (rv == APR_SUCCESS) {
         rv = open_bell(d, APR_ARRAY_IDX(doors, 0, apr_socket_t *));
     }
@@ -163,12 +173,11 @@ apr_status_t door_open(server_rec *s, unsigned bound, void (*drained)(void *),
         }
         return rv;
     }
-    for (lr = ap_listeners; lr; lr = lr->next) {
+    for (lr = d->listeners; lr; lr = after(d, lr)) {
         apr_socket_close(lr->sd);
         lr->sd = APR_ARRAY_IDX(doors, i++, apr_socket_t *);
         lr->accept_func = NULL;
     }
-    d->listeners = ap_listeners;
     d->drained = drained;
     d->ctx = ctx;
     the_door = d;
@@ -182,12 +191,12 @@ int door_ready(door *d)
 
     /* The MPM fills them in on another thread, before it starts the one that
      * uses them, which does not look before the bell rings. */
-    for (lr = d->listeners; lr; lr = lr->next) {
+    for (lr = d->listeners; lr; lr = after(d, lr)) {
         if (!__atomic_load_n(&lr->accept_func, __ATOMIC_ACQUIRE)) {
             return 0;
         }
     }
-    for (lr = d->listeners; lr; lr = lr->next) {
+    for (lr = d->listeners; lr; lr = after(d, lr)) {
         __atomic_store_n(&lr->accept_func, accept_parcel, __ATOMIC_RELEASE);
     }
     return 1;

@@ -20,17 +20,19 @@
 typedef struct door door;
 
 /*
- * Puts doors in place of the sockets of ap_listeners; our own records must
- * have been taken out of it. In child_init, before the MPM builds its
- * pollset. Lives as long as the process.
+ * Puts doors in place of the sockets of @a listeners. In child_init, before
+ * the MPM builds its pollset. Lives as long as the process.
+ * @param listeners ap_listeners, without records of our own; or one of them
+ * @param all 0: that one record only
  * @param bound how many parcels may wait
  * @param drained called on the listener's thread whenever a parcel was
  *        taken while door_want() is set, which is cleared by it; must not
  *        block
- * @return APR_SUCCESS or why not (then ap_listeners is untouched)
+ * @return APR_SUCCESS or why not (then the records are untouched)
  */
-apr_status_t door_open(server_rec *s, unsigned bound, void (*drained)(void *),
-                       void *ctx, door **result);
+apr_status_t door_open(server_rec *s, ap_listen_rec *listeners, int all,
+                       unsigned bound, void (*drained)(void *), void *ctx,
+                       door **result);
 
 /* Has the MPM built its pollset? If so, our accept function is in place from
  * the first such call on. On the loop's thread, until it says 1. */

@@ -45,6 +45,7 @@ int fixed_check_config(apr_pool_t *pconf, server_rec *s)
 
     if (rv == OK) {
         sockets_check_config(pconf, s, processes_count());
+        mailroom_check_config(s, processes_count());
     }
     return rv;
 }
@@ -57,7 +58,9 @@ int fixed_open_logs(apr_pool_t *pconf, server_rec *s)
     if (rv == OK && seats && sockets_get()) {
         return mailroom_open_logs(s, seats);
     }
-    mailroom_close();
+    if (!mailroom_carrier()) {
+        mailroom_close();
+    }
     return rv;
 }
 
@@ -97,7 +100,11 @@ void fixed_child_init(apr_pool_t *pchild, server_rec *s)
                          .balance = config_get(s)->balance,
                          .look = look};
 
-    if (!processes_count() || !setup.seats) {
+    if (!processes_count()) {
+        child_carry(pchild, s);
+        return;
+    }
+    if (!setup.seats) {
         return;
     }
     server = s;

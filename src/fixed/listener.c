@@ -1,5 +1,6 @@
 #include "fixed/listener.h"
 
+#include "ap_mpm.h"
 #include "http_log.h"
 
 #include <errno.h>
@@ -125,11 +126,29 @@ static void set_local(const sockets_group *g, parcel *p)
     }
 }
 
+/* The MPM takes no more, and is about to tell us: what is not accepted now
+ * is served by the next generation without having to be moved. */
+static int mpm_stops(loop *l)
+{
+    int state = 0;
+
+    if (ap_mpm_query(AP_MPMQ_MPM_STATE, &state) != APR_SUCCESS
+        || state != AP_MPMQ_STOPPING) {
+        return 0;
+    }
+    arm_all(l, 0);
+    l->rearm_at = l->now + SHORTAGE;
+    return 1;
+}
+
 /* Accepts what is there, within measure. @return 1 if there may be more */
 static int accept_some(loop *l, loop_listen *x)
 {
     int n;
 
+    if (mpm_stops(l)) {
+        return 0;
+    }
     for (n = 0; n < ACCEPTS; n++) {
         socklen_t len = sizeof(parcel_addr);
         parcel p;

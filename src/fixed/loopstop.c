@@ -31,28 +31,37 @@ static int forward(loop *l, parcel *p)
     return -1;
 }
 
-static void let_go(loop *l, parcel *p, int successor)
+typedef struct tally {
+    int successor; /* somebody will read our mail */
+    int moved;
+    int closed;
+} tally;
+
+static void let_go(loop *l, parcel *p, tally *t)
 {
-    if (!successor || forward(l, p)) {
-        parcel_drop(p);
+    if (t->successor && !forward(l, p)) {
+        t->moved++;
+        return;
     }
+    t->closed++;
+    parcel_drop(p);
 }
 
-static void empty_door(loop *l, int successor)
+static void empty_door(loop *l, tally *t)
 {
     parcel p;
 
     door_close(l->door);
     while (door_take(l->door, &p)) {
-        let_go(l, &p, successor);
+        let_go(l, &p, t);
     }
     queue_close(l->inbox);
     while (queue_pop(l->inbox, &p)) {
-        let_go(l, &p, successor);
+        let_go(l, &p, t);
     }
 }
 
-static void empty_conns(loop *l, int graceful, int successor)
+static void empty_conns(loop *l, int graceful, tally *t)
 {
     conn *c = l->conns.open.next;
 
@@ -63,7 +72,7 @@ static void empty_conns(loop *l, int graceful, int successor)
 
         if (c->state == CONN_IDLE || c->state == CONN_PARKED || !l->answers) {
             loopconn_release(l, c, &p);
-            let_go(l, &p, successor);
+            let_go(l, &p, t);
         }
         else {
             l->answers->stopping(l, c, graceful);
@@ -74,12 +83,18 @@ static void empty_conns(loop *l, int graceful, int successor)
 
 void loopstop_begin(loop *l, int graceful)
 {
-    int successor = graceful && mailroom_successor(l->mail);
+    tally t = {graceful && mailroom_successor(l->mail), 0, 0};
 
     listener_close(l);
     adopt_close(l);
-    empty_door(l, successor);
-    empty_conns(l, graceful, successor);
+    empty_door(l, &t);
+    empty_conns(l, graceful, &t);
+    if (t.moved || t.closed) {
+        ap_log_error(APLOG_MARK, APLOG_INFO, 0, l->server,
+                     "seat %d stops: of its waiting connections %d go to the "
+                     "next generation, %d are closed",
+                     l->seat, t.moved, t.closed);
+    }
     conn_reap(&l->conns);
 }
 

@@ -1,6 +1,5 @@
 #include "fixed/mailroom.h"
 
-#include "ap_listen.h"
 #include "http_config.h"
 #include "http_log.h"
 #include "apr_portable.h"
@@ -24,6 +23,7 @@ typedef struct retained {
     int room_for;          /* boxes that room.box has memory for */
     int held;              /* the parent's end of the lifeline; -1: none */
     ap_listen_rec *record; /* which closes it with httpd's listeners */
+    int carry;             /* it is there for a door */
     int linked;            /* the record is in ap_listeners */
 } retained;
 
@@ -94,14 +94,21 @@ static apr_status_t make_record(retained *r, apr_pool_t *p)
  * after it. */
 static void end_lifeline(retained *r, int successor)
 {
+    apr_os_sock_t fd = -1;
+
     if (r->held < 0) {
         return;
     }
-    if (successor && send(r->held, "", 1, MSG_NOSIGNAL) < 0) {
-        ap_log_error(APLOG_MARK, APLOG_WARNING, errno, NULL,
-                     "children that stop cannot be told of the next ones");
+    /* A restart without the module has closed it, and the number may be
+     * another's by now. */
+    apr_os_sock_get(&fd, r->record->sd);
+    if (fd >= 0) {
+        if (successor && send(fd, "", 1, MSG_NOSIGNAL) < 0) {
+            ap_log_error(APLOG_MARK, APLOG_WARNING, errno, NULL,
+                         "children that stop cannot be told of the next ones");
+        }
+        apr_socket_close(r->record->sd);
     }
-    apr_socket_close(r->record->sd);
     close(r->room.lifeline);
     r->held = -1;
     r->room.lifeline = -1;
@@ -145,7 +152,33 @@ static apr_status_t make_boxes(retained *r, apr_pool_t *p, int seats)
 
 void mailroom_pre_config(void)
 {
-    unlink_record(retain());
+    retained *r = retain();
+
+    unlink_record(r);
+    r->carry = 0;
+}
+
+void mailroom_check_config(server_rec *s, int seats)
+{
+    retained *r = retain();
+    apr_status_t rv;
+
+    if (seats || !r->room.boxes) {
+        return;
+    }
+    rv = make_lifeline(r, s->process->pool);
+    if (rv != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
+                     "connections that older processes pass on are closed");
+        return;
+    }
+    link_record(r);
+    r->carry = 1;
+}
+
+ap_listen_rec *mailroom_carrier(void)
+{
+    return kept && kept->carry ? kept->record : NULL;
 }
 
 int mailroom_open_logs(server_rec *s, int seats)
@@ -196,16 +229,17 @@ int mailroom_successor(const mailroom *m)
     static int word = -1; /* atomic; the first answer is the answer */
     struct pollfd end = {m->lifeline, POLLIN, 0};
     int heard = __atomic_load_n(&word, __ATOMIC_RELAXED);
-    ssize_t n;
     char byte;
 
     if (heard >= 0) {
         return heard;
     }
     if (poll(&end, 1, PATIENCE) < 1) {
-        return 1; /* nothing else has ended: somebody will serve the seat */
+        heard = 1; /* only we end: somebody will serve the seat */
     }
-    n = recv(m->lifeline, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    __atomic_store_n(&word, n > 0, __ATOMIC_RELAXED);
-    return n > 0;
+    else {
+        heard = recv(m->lifeline, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+    }
+    __atomic_store_n(&word, heard, __ATOMIC_RELAXED);
+    return heard;
 }

@@ -10,6 +10,7 @@
 #define CPUAFFINITY_MAILROOM_H
 
 #include "httpd.h"
+#include "ap_listen.h"
 
 #include "fixed/mailbox.h"
 
@@ -28,7 +29,20 @@ void mailroom_pre_config(void);
  * @return OK or an HTTP_ error after logging */
 int mailroom_open_logs(server_rec *s, int seats);
 
-/* The mode is off (in open_logs): children that stop are told that nobody
+/*
+ * In check_config, before the MPM opens and counts its listeners. A restart
+ * that turns the mode off leaves nobody who serves a seat, but old processes
+ * still send: then our record is given to the MPM for a door (see
+ * mailroom_carrier).
+ * @param seats processes_count()
+ */
+void mailroom_check_config(server_rec *s, int seats);
+
+/* In a child without the mode: the record that is there for a door through
+ * which the mail is to be carried, or NULL. */
+ap_listen_rec *mailroom_carrier(void);
+
+/* The mode is off and nothing is carried (in open_logs): children that stop are told that nobody
  * comes after them; what is in the boxes all the same ends with the last of
  * them. Parent. */
 void mailroom_close(void);
