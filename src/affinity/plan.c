@@ -156,21 +156,24 @@ static apr_array_header_t *units_of(maker *m, const char *directive, int unit,
     return units;
 }
 
-/* The finest unit of which there are not more than processes. */
+/* The unit of which there are most without being more than processes; the
+ * finest of those. (A NUMA node may hold several packages or be one.) */
 static int automatic_unit(maker *m)
 {
-    int unit;
+    int unit, best = TOPOLOGY_MACHINE, most = 0;
 
-    for (unit = TOPOLOGY_CPU; unit > TOPOLOGY_MACHINE; unit--) {
+    for (unit = TOPOLOGY_CPU; unit >= TOPOLOGY_MACHINE; unit--) {
         topology_unit actual;
         apr_array_header_t *units = topology_units(
             m->p, m->t, (topology_unit)unit, m->t->allowed, &actual);
 
-        if ((int)actual == unit && units->nelts <= m->pl->seats) {
-            break;
+        if ((int)actual == unit && units->nelts <= m->pl->seats
+            && units->nelts > most) {
+            best = unit;
+            most = units->nelts;
         }
     }
-    return unit;
+    return best;
 }
 
 /* The process sets in the order in which seats get them. */

@@ -342,6 +342,7 @@ int topology_load(apr_pool_t *p, const topology_source *source,
         return -1;
     }
     make_rows(t, source->xml ? reason_hidden : reason_offline);
+    topology_find_levels(t);
     *result = t;
     return 0;
 }

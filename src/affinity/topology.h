@@ -41,8 +41,12 @@ typedef struct topology_cpu {
 typedef struct topology {
     apr_pool_t *pool;
     int ncpus;
-    topology_cpu *cpus; /* ascending by cpu */
-    cpuset *machine;    /* every CPU in the rows */
+    topology_cpu *cpus;                  /* ascending by cpu */
+    topology_unit level[TOPOLOGY_UNITS]; /* what stands for each unit: itself,
+                                            or where the machine does not show
+                                            it the next larger one (for core:
+                                            cpu) */
+    cpuset *machine;                     /* every CPU in the rows */
     cpuset *online;
     cpuset *inherited; /* the mask we were started with, ∩ machine */
     cpuset *allowed;   /* the rows that are used */
@@ -89,12 +93,15 @@ const char *topology_unit_name(topology_unit unit);
 /*
  * The units of a kind inside @a within, as sets of used CPUs, in the order
  * of their first CPU: array of cpuset *. Empty units are left out. When the
- * machine does not know the kind, the next larger known unit is taken (for
- * core: cpu) and *actual says which; the caller warns.
+ * machine does not show the kind, *actual says what stands for it; the caller
+ * warns. A CPU that alone lacks the kind is in a unit of the next larger one.
  */
 apr_array_header_t *topology_units(apr_pool_t *p, const topology *t,
                                    topology_unit unit, const cpuset *within,
                                    topology_unit *actual);
+
+/* Sets t->level from the rows; part of topology_load(). */
+void topology_find_levels(topology *t);
 
 /* The row of an operating system's CPU number, or NULL. O(log n). */
 const topology_cpu *topology_find(const topology *t, int cpu);

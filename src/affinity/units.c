@@ -33,14 +33,52 @@ typedef struct member {
     int cpu;
 } member;
 
-/* The finest level that is known of the CPU and not finer than @a unit.
- * Where cores are unknown a CPU passes for one: nothing says that it has a
- * sibling. */
+/* How many different units of a kind the rows show. */
+static int count_units(const topology *t, topology_unit unit)
+{
+    cpuset *ids = cpuset_make(t->pool);
+    int i;
+
+    for (i = 0; i < t->ncpus; i++) {
+        int id = level_id(&t->cpus[i], unit);
+
+        if (id >= 0) {
+            hwloc_bitmap_set(ids, (unsigned)id);
+        }
+    }
+    return hwloc_bitmap_weight(ids);
+}
+
+void topology_find_levels(topology *t)
+{
+    int count[TOPOLOGY_UNITS], unit, larger;
+
+    for (unit = 0; unit < TOPOLOGY_UNITS; unit++) {
+        topology_unit *level = &t->level[unit];
+
+        count[unit] = count_units(t, (topology_unit)unit);
+        *level = (topology_unit)unit;
+        if (count[unit]) {
+            continue;
+        }
+        if (unit == TOPOLOGY_CORE) {
+            *level = TOPOLOGY_CPU; /* nothing says that it has a sibling */
+            continue;
+        }
+        /* One NUMA node may hold several packages: the next larger unit is
+         * the one with the most of its kind. */
+        *level = TOPOLOGY_MACHINE;
+        for (larger = TOPOLOGY_PACKAGE; larger < unit; larger++) {
+            if (count[larger] && count[larger] >= count[*level]) {
+                *level = (topology_unit)larger;
+            }
+        }
+    }
+}
+
+/* The finest level that is known of the CPU and not finer than @a unit. */
 static topology_unit known_level(const topology_cpu *row, topology_unit unit)
 {
-    if (unit == TOPOLOGY_CORE && row->core < 0) {
-        return TOPOLOGY_CPU;
-    }
     while (unit > TOPOLOGY_MACHINE && level_id(row, unit) < 0) {
         unit--;
     }
@@ -101,13 +139,10 @@ apr_array_header_t *topology_units(apr_pool_t *p, const topology *t,
     if (!members) {
         abort(); /* as APR's pools do when memory is out */
     }
-    n = gather(t, unit, within, members);
+    *actual = t->level[unit];
+    n = gather(t, *actual, within, members);
     qsort(members, (size_t)n, sizeof(*members), by_unit);
-    *actual = n ? members[n - 1].level : TOPOLOGY_MACHINE;
     for (i = 0; i < n; i++) {
-        if (members[i].level == unit) {
-            *actual = unit;
-        }
         if (!i || members[i].level != members[i - 1].level
             || members[i].id != members[i - 1].id) {
             set = cpuset_make(p);
