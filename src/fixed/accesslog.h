@@ -44,7 +44,7 @@ int accesslog_needed(void);
 /* Starts the thread, before the loop's first turn. In child_init's thread or
  * the loop's. @return APR_SUCCESS, or why not (logged): accesslog_reserve()
  * then always says -1. */
-apr_status_t accesslog_start(apr_pool_t *p, server_rec *s);
+apr_status_t accesslog_start(server_rec *s);
 
 /* Before an answer is begun: keeps room for its line. @return 0, or -1: there
  * is none, let httpd answer */

@@ -1,0 +1,21 @@
+/*
+ * accesslogline: makes a request_rec of an answer that the loop has given and
+ * shows it to httpd's log hooks. One thread. Internal to accesslog.
+ */
+#ifndef CPUAFFINITY_ACCESSLOGLINE_H
+#define CPUAFFINITY_ACCESSLOGLINE_H
+
+#include "fixed/accesslog.h"
+
+/* What outlives a line: the connection that all lines share. */
+typedef struct accesslogline accesslogline;
+
+/* From @a p. @return NULL after logging */
+accesslogline *accesslogline_make(apr_pool_t *p, server_rec *s);
+
+/* Has the line of @a record written to every log.
+ * @param end wall clock, µs: when the answer was done */
+void accesslogline_write(accesslogline *l, const accesslog_record *record,
+                         apr_time_t end);
+
+#endif
