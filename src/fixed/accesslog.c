@@ -134,8 +134,7 @@ static const char *put(char **to, const char *from, size_t len)
 static line *copy(const accesslog_record *r)
 {
     size_t path_len = strlen(r->path) + 1;
-    line *l = malloc(sizeof(*l) + r->req->consumed + r->answer_len
-                     + r->learned_len + path_len);
+    line *l = malloc(sizeof(*l) + r->req->consumed + r->answer_len + path_len);
     char *p;
 
     if (!l) {
@@ -152,7 +151,6 @@ static line *copy(const accesslog_record *r)
     l->record.req = &l->req;
     l->record.head = put(&p, r->head, r->req->consumed);
     l->record.answer = put(&p, r->answer, r->answer_len);
-    l->record.learned = put(&p, r->learned, r->learned_len);
     l->record.path = put(&p, r->path, path_len);
     l->end = apr_time_now();
     return l;

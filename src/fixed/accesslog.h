@@ -25,16 +25,14 @@ typedef struct accesslog_record {
     const char *head;   /* the request's bytes, req->consumed of them */
     const char *answer; /* the answer's head as it was sent */
     size_t answer_len;
-    const char *learned; /* the learned 200's head: answer.head, … */
-    size_t learned_len;  /* … answer.head_len */
-    const char *path;    /* the file */
-    apr_time_t start;    /* wall clock, µs: the request was read */
-    int status;          /* 200, 206, 304 */
-    int64_t body;        /* bytes of the body that were sent */
-    int64_t sent;        /* all bytes that were sent (%O) */
-    int keepalives;      /* answer_reply.keepalives */
-    int keepalive;       /* answer_reply.keepalive */
-    int aborted;         /* 1: the client went away, or sending failed */
+    const char *path; /* the file */
+    apr_time_t start; /* wall clock, µs: the request was read */
+    int status;       /* 200, 206, 304 */
+    int64_t body;     /* bytes of the body that were sent */
+    int64_t sent;     /* all bytes that were sent (%O) */
+    int keepalives;   /* answer_reply.keepalives */
+    int keepalive;    /* answer_reply.keepalive */
+    int aborted;      /* 1: the client went away, or sending failed */
 } accesslog_record;
 
 /* Are lines to be written at all? Any thread, from child_init on. When 0,

@@ -189,12 +189,6 @@ static void fill_answer(request_rec *r, const accesslog_record *rec)
     apr_table_unset(r->headers_out, "Server");
     r->content_type = apr_table_get(r->headers_out, "Content-Type");
     r->filename = apr_pstrdup(r->pool, rec->path);
-    if (rec->status == HTTP_NOT_MODIFIED) {
-        apr_table_t *whole = apr_table_make(r->pool, 12);
-
-        fields(r->pool, whole, rec->learned, rec->learned_len);
-        r->content_type = apr_table_get(whole, "Content-Type");
-    }
 }
 
 static request_rec *make_request(accesslogline *l, const accesslog_record *rec)

@@ -358,12 +358,15 @@ static void refuse(subject *s, learn_reason reason)
     if (to && to->row) {
         SEAT_ADD(to->row, refused, 1);
     }
-    if (s->server && learncount_refused(reason, s->server->index)
-        && reason != LEARN_OFF) {
-        ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, s->r,
-                      "FixedStatic: %s is not learned (%s): %s%s%s", s->r->uri,
-                      learn_reason_rule(reason), learn_reason_text(reason),
-                      s->detail ? ": " : "", s->detail ? s->detail : "");
+    if (s->server && reason != LEARN_OFF) {
+        int level = learncount_refused(reason, s->server->index) ? APLOG_INFO
+                                                                 : APLOG_DEBUG;
+
+        /* Not ap_log_rerror: that would give the request a log id. */
+        ap_log_error(APLOG_MARK, level, 0, s->r->server,
+                     "FixedStatic: %s is not learned (%s): %s%s%s", s->r->uri,
+                     learn_reason_rule(reason), learn_reason_text(reason),
+                     s->detail ? ": " : "", s->detail ? s->detail : "");
     }
     if (n->audit) {
         lesson *l = lesson_make(n, LESSON_REFUSED, NULL, NULL);
@@ -397,8 +400,8 @@ static void teach(subject *s, const answer *a, uint64_t vary)
     l->server.keep_alive_timeout = v->keep_alive_timeout;
     l->server.timeout = v->timeout;
     l->server.no_sendfile = s->core->enable_sendfile == ENABLE_SENDFILE_OFF;
-    ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, s->r,
-                  "FixedStatic: %s is learned", s->r->uri);
+    ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, v, "FixedStatic: %s is learned",
+                 s->r->uri);
     lesson_post(l);
 }
 
