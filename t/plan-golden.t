@@ -28,4 +28,18 @@ for my $file (@files) {
     }
     is $got, $want, $file;
 }
+
+# The examples of docs/topology.md: each line stands in what the command
+# prints, in that order.
+my $doc = do { open my $in, '<', 'docs/topology.md' or die $!; local $/; <$in> };
+my @examples = $doc =~ /^```\n\$ cpuaffinity (plan .*?)^```/msg;
+cmp_ok scalar @examples, '>', 3, 'docs/topology.md has examples';
+for my $example (@examples) {
+    my ($args, @want) = split /\n/, $example;
+    my @got = split /\n/, `$tool $args 2>&1`;
+    for my $line (@want) {
+        shift @got while @got && $got[0] ne $line;
+    }
+    ok scalar @got, "docs/topology.md: $args";
+}
 done_testing;

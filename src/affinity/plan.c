@@ -231,7 +231,7 @@ static cpuset *leave_listener(maker *m, const plan_place *place, int index,
     return rest;
 }
 
-/* The workers' sets of one place. @return 0 or -1 */
+/* The workers' sets of one place: of those given, if any. 0 or -1 */
 static int place_workers(maker *m, plan_place *place, int index,
                          const apr_array_header_t *sets)
 {
@@ -239,7 +239,7 @@ static int place_workers(maker *m, plan_place *place, int index,
     cpuset *rest;
     int i;
 
-    if (m->pol->workers == POLICY_ROLE_SETS) {
+    if (sets) {
         for (i = 0; i < sets->nelts; i++) {
             rest = leave_listener(m, place, index,
                                   APR_ARRAY_IDX(sets, i, cpuset *));
