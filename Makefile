@@ -157,7 +157,8 @@ asan: deps
 valgrind: deps
 	@$(MAKE) --no-print-directory all unit
 	@set -e; for t in $(UNIT); do echo "$$t"; \
-	    valgrind -q --error-exitcode=9 --leak-check=no $$t >/dev/null; done
+	    valgrind -q --error-exitcode=9 --leak-check=no \
+	    --suppressions=t/valgrind.supp $$t >/dev/null; done
 	@./t/helgrind $(BUILD)/unit
 
 FUZZ_SECONDS ?= 60

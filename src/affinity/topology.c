@@ -222,22 +222,15 @@ static int efficiency_of(hwloc_topology_t hw, hwloc_obj_t pu)
     return efficiency;
 }
 
-static void fill_row(topology *t, topology_cpu *row)
+static void fill_row(const topology *t, topology_cpu *row, hwloc_obj_t pu)
 {
-    hwloc_obj_t pu =
-        t->hw ? hwloc_get_pu_obj_by_os_index(t->hw, (unsigned)row->cpu) : NULL;
-    hwloc_obj_t core;
+    hwloc_obj_t core =
+        hwloc_get_ancestor_obj_by_type(t->hw, HWLOC_OBJ_CORE, pu);
 
-    row->package = row->numa = row->die = row->l3 = row->core = -1;
-    row->smt = row->efficiency = -1;
-    if (!pu) {
-        return;
-    }
     row->package = ancestor(t->hw, HWLOC_OBJ_PACKAGE, pu);
     row->die = ancestor(t->hw, HWLOC_OBJ_DIE, pu);
     row->l3 = ancestor(t->hw, HWLOC_OBJ_L3CACHE, pu);
     row->numa = numa_of(t->hw, pu);
-    core = hwloc_get_ancestor_obj_by_type(t->hw, HWLOC_OBJ_CORE, pu);
     if (core) {
         hwloc_bitmap_t before = hwloc_bitmap_dup(core->cpuset);
 
@@ -251,6 +244,7 @@ static void fill_row(topology *t, topology_cpu *row)
 
 static void make_rows(topology *t, const char *offline)
 {
+    hwloc_obj_t pu = NULL;
     int cpu, i = 0;
 
     t->ncpus = hwloc_bitmap_weight(t->machine);
@@ -260,7 +254,8 @@ static void make_rows(topology *t, const char *offline)
         topology_cpu *row = &t->cpus[i++];
 
         row->cpu = cpu;
-        fill_row(t, row);
+        row->package = row->numa = row->die = row->l3 = row->core = -1;
+        row->smt = row->efficiency = -1;
         row->used = hwloc_bitmap_isset(t->allowed, (unsigned)cpu);
         row->reason = row->used ? ""
                       : !hwloc_bitmap_isset(t->online, (unsigned)cpu)
@@ -268,6 +263,14 @@ static void make_rows(topology *t, const char *offline)
                           : reason_inherited;
     }
     hwloc_bitmap_foreach_end();
+    while (t->hw
+           && (pu = hwloc_get_next_obj_by_type(t->hw, HWLOC_OBJ_PU, pu))) {
+        const topology_cpu *row = topology_find(t, (int)pu->os_index);
+
+        if (row) {
+            fill_row(t, &t->cpus[row - t->cpus], pu);
+        }
+    }
 }
 
 /* The machine's sets from hwloc: which CPUs exist, are online, allowed. */
