@@ -32,6 +32,8 @@ typedef struct accesslog_record {
     int64_t sent;     /* all bytes that were sent (%O) */
     int keepalives;   /* answer_reply.keepalives */
     int keepalive;    /* answer_reply.keepalive */
+    int piped;        /* 1: its bytes were there when the answer before it was
+                       done; mod_logio then counts one more for %I */
     int aborted;      /* 1: the client went away, or sending failed */
 } accesslog_record;
 

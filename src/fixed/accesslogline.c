@@ -235,7 +235,8 @@ void accesslogline_write(accesslogline *l, const accesslog_record *rec,
     fill_request(r, rec);
     fill_answer(r, rec);
     if (l->add_in && l->add_out) {
-        l->add_in(l->c, rec->req->consumed);
+        /* httpd looks whether there is a next request: counted twice. */
+        l->add_in(l->c, rec->req->consumed + (rec->piped != 0));
         l->add_out(l->c, rec->sent);
     }
     r->request_time = begin(rec, end);

@@ -1,0 +1,172 @@
+package Test::Twin;
+
+# The oracle: the same site served by httpd as it is (stock) and with
+# FixedStatic (fixed). The same bytes are sent to both, and the answers have
+# to be the same, dates aside.
+#
+#   my $t = Test::Twin->new(conf => "...", modules => [...]);
+#   $t->file('a/b.txt', "text");        # under both document roots, settled
+#   $t->start;
+#   $t->learn($t->request('/a/b.txt')); # sent until it would be known
+#   $t->same('what', $request, from => '127.0.0.2');
+#   $t->hits;                           # answers of the loop so far
+#   $t->finish;
+
+use strict;
+use warnings;
+use File::Basename qw(dirname);
+use File::Path qw(make_path);
+use IO::Select;
+use IO::Socket::INET;
+use Test::Httpd;
+use Test::More ();
+use Time::HiRes qw(sleep time);
+
+# Options as of Test::Httpd; conf is put behind what both have in common,
+# FixedStatic included; twin_conf => 0: only the text given.
+sub new {
+    my ($class, %o) = @_;
+    my $common = ($o{twin_conf} // 1) ? <<'END' : '';
+<Directory />
+    AllowOverride None
+</Directory>
+<Location /cpuaffinity>
+    SetHandler cpuaffinity-status
+</Location>
+END
+    my $conf = $common . ($o{conf} // '');
+    my $modules = $o{modules} || [];
+    my $self = bless { owner => $$ }, $class;
+    # port numbers of the two have the same number of digits
+    (my $off = $conf) =~ s/^\s*Fixed\w+ .*\n//mg;
+    $off =~ s/<Location \/cpuaffinity>.*?<\/Location>\n//s;
+    $self->{stock} = Test::Httpd->new(conf => $off, modules => $modules,
+        module => 0);
+    $self->{fixed} = Test::Httpd->new(
+        conf => "FixedProcesses 1\nLogLevel cpuaffinity:debug\n"
+            . (($o{on} // 1) ? "FixedStatic on\n" : '') . $conf,
+        modules => $modules);
+    $self->file($_) for qw(index.html 1k.txt);
+    return $self;
+}
+
+sub stock { $_[0]{stock} }
+sub fixed { $_[0]{fixed} }
+sub both { ($_[0]{stock}, $_[0]{fixed}) }
+
+# Writes a file (or only ages it) in both document roots.
+sub file {
+    my ($self, $name, $text, %o) = @_;
+    for my $h ($self->both) {
+        my $path = $h->root . "/htdocs/$name";
+        make_path(dirname($path));
+        $h->write_file("htdocs/$name", $text) if defined $text;
+        my $then = $o{mtime} // 1_700_000_000;
+        utime $then, $then, $path;
+    }
+}
+
+# Calls the sub with each of the document roots.
+sub change {
+    my ($self, $sub) = @_;
+    $sub->($_->root . '/htdocs') for $self->both;
+}
+
+sub start { $_->start for $_[0]->both; return $_[0] }
+
+sub request {
+    my ($self, $target, @fields) = @_;
+    my $host = (grep /^Host:/i, @fields) ? '' : "Host: localhost\r\n";
+    return "GET $target HTTP/1.1\r\n$host"
+        . join('', map "$_\r\n", @fields) . "\r\n";
+}
+
+sub _connect {
+    my ($h, $from) = @_;
+    return IO::Socket::INET->new(PeerAddr => '127.0.0.1',
+        PeerPort => $h->port, $from ? (LocalAddr => $from) : (),
+        Timeout => 5) || die "connect: $!";
+}
+
+# Reads one answer to a GET (HEAD with head => 1), as far as its
+# Content-Length says, or to the end.
+sub _answer {
+    my ($s, $head) = @_;
+    my ($all, $end, $want) = ('', time + 10);
+    my $select = IO::Select->new($s);
+    while (time < $end && $select->can_read(5)) {
+        sysread $s, $all, 65536, length $all or last;
+        next unless $all =~ /\r\n\r\n/;
+        my $at = $+[0];
+        if ($all =~ /^Transfer-Encoding: chunked/m) {
+            last if $all =~ /\r\n0\r\n\r\n\z/;
+            next;
+        }
+        my $len = $head || $all =~ m{\AHTTP/1.1 304} ? 0
+            : substr($all, 0, $at) =~ /^Content-Length: (\d+)/mi ? $1 : next;
+        last if length $all >= $at + $len;
+    }
+    return $all;
+}
+
+# Sends requests one after the other on one connection. @return the answers
+# and whether the connection was closed, with dates masked
+sub ask {
+    my ($self, $h, $requests, %o) = @_;
+    my $s = _connect($h, $o{from});
+    my @answers;
+    for my $r (ref $requests ? @$requests : $requests) {
+        print {$s} $r;
+        push @answers, _answer($s, scalar $r =~ /^HEAD/);
+        for ($answers[-1]) {
+            s/^(Date: ).*\r$/$1masked\r/mg;
+            s/^(X-Time: t=).*\r$/$1masked\r/mg;
+            s/^(Expires: ).*\r$/$1masked\r/mg;
+            s/^(Set-Cookie: Apache=)[^;]*/$1masked/mg;
+            s/^(ETag: "[^;"]*;).*\r$/$1masked\r/mg; # of a directory
+        }
+    }
+    my $port = $h->port;
+    my $root = $h->root;
+    s/\b$port\b/PORT/g, s/\Q$root\E/ROOT/g for @answers;
+    close $s;
+    return @answers;
+}
+
+# Sends a request to the fixed server as often as learning takes, the last
+# times on a kept connection, too. @return the answers of the last time
+sub learn {
+    my ($self, $request, %o) = @_;
+    my @last;
+    for (1 .. 4) {
+        @last = $self->ask($self->{fixed}, [ ($request) x 2 ], %o);
+        sleep 0.03;
+    }
+    return @last;
+}
+
+# One test: both give the same to these requests.
+sub same {
+    my ($self, $name, $requests, %o) = @_;
+    my $stock = join "\n--\n", $self->ask($self->{stock}, $requests, %o);
+    my $fixed = join "\n--\n", $self->ask($self->{fixed}, $requests, %o);
+    return Test::More::is($fixed, $stock, $name);
+}
+
+# The sum of a counter over all seats.
+sub counter {
+    my ($self, $name) = @_;
+    my $sum = 0;
+    $sum += $_->{$name} // 0
+        for @{ $self->{fixed}->json('/cpuaffinity?json')->{seats} };
+    return $sum;
+}
+
+sub hits { $_[0]->counter('loop_hits') }
+
+# Is there a loop that answers? Tests that need it skip otherwise.
+sub has_loop { return scalar(my @c = glob 'src/fixed/static*.c') }
+
+sub finish { $_->finish for $_[0]->both }
+
+1;
