@@ -1,0 +1,281 @@
+/* Many keep-alive connections of which few are active at a time (C10K).
+ *
+ *   idle PORT PATH CONNECTIONS ACTIVE SECONDS LOGFILE
+ *
+ * Opens all connections, prints "ready N", waits for a line on stdin (while
+ * the server's memory is measured), then keeps ACTIVE requests in flight,
+ * each on a connection chosen at random among the idle ones, for SECONDS.
+ * LOGFILE gets h2load's columns: start in µs since the epoch, status, µs.
+ * Last line: "requests R bytes B closed C errors E".
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HEAD_MAX 2048
+
+struct conn {
+    int fd;
+    int64_t start; /* of the request in flight, 0 when idle */
+    int64_t left;  /* of the body, -1 while in the header */
+    size_t have;
+    char head[HEAD_MAX];
+};
+
+static struct conn *conns;
+static int *idle; /* indexes of idle connections */
+static int nidle;
+static int ep;
+static long port;
+static char request[512];
+static size_t request_len;
+static FILE *log_file;
+static struct {
+    long requests, bytes, closed, errors;
+} total;
+
+static int64_t now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* Connects (blocking) and watches. @return 0, or -1 with errno */
+static int conn_open(struct conn *c)
+{
+    struct sockaddr_in sa = {.sin_family = AF_INET};
+    struct epoll_event ev = {.events = EPOLLIN, .data.ptr = c};
+    int on = 1;
+
+    sa.sin_port = htons((uint16_t)port);
+    sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    c->start = 0;
+    c->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (c->fd == -1) {
+        return -1;
+    }
+    if (connect(c->fd, (struct sockaddr *)&sa, sizeof(sa)) == -1
+        || fcntl(c->fd, F_SETFL, O_NONBLOCK) == -1
+        || epoll_ctl(ep, EPOLL_CTL_ADD, c->fd, &ev) == -1) {
+        int e = errno;
+
+        close(c->fd);
+        c->fd = -1;
+        errno = e;
+        return -1;
+    }
+    (void)setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    return 0;
+}
+
+static void conn_done(struct conn *c, int status)
+{
+    int64_t now = now_us();
+
+    fprintf(log_file, "%lld\t%d\t%lld\n", (long long)c->start, status,
+            (long long)(now - c->start));
+    total.requests += status == 200;
+    total.errors += status != 200;
+    c->start = 0;
+    idle[nidle++] = (int)(c - conns);
+}
+
+/* The server closed it: counted, and opened again. */
+static void conn_lost(struct conn *c)
+{
+    int busy = c->start != 0;
+
+    total.closed++;
+    close(c->fd);
+    if (busy) {
+        conn_done(c, -1);
+    }
+    if (conn_open(c) == -1) {
+        total.errors++;
+    }
+}
+
+static int64_t body_length(const char *head)
+{
+    const char *field = strcasestr(head, "\r\nContent-Length:");
+
+    return field ? strtoll(field + 17, NULL, 10) : -1;
+}
+
+/* @return 1 when the header is complete and c->left is set, 0 when not yet,
+ * -1 when the answer is not understood */
+static int conn_header(struct conn *c)
+{
+    char *end;
+    size_t body;
+
+    c->head[c->have] = 0;
+    end = strstr(c->head, "\r\n\r\n");
+    if (!end) {
+        return c->have + 1 < HEAD_MAX ? 0 : -1;
+    }
+    body = c->have - (size_t)(end + 4 - c->head);
+    end[2] = 0;
+    c->left = body_length(c->head);
+    if (c->left == -1) {
+        return -1;
+    }
+    c->left -= (int64_t)body;
+    return 1;
+}
+
+static void conn_readable(struct conn *c)
+{
+    static char sink[65536];
+    int status = 200;
+    ssize_t n;
+
+    if (c->start && c->left == -1) {
+        n = recv(c->fd, c->head + c->have, HEAD_MAX - 1 - c->have, 0);
+    }
+    else {
+        n = recv(c->fd, sink, sizeof(sink), 0);
+    }
+    if (n <= 0) {
+        if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+            conn_lost(c);
+        }
+        return;
+    }
+    total.bytes += n;
+    if (c->start == 0) {
+        conn_lost(c); /* bytes that nobody asked for */
+        return;
+    }
+    if (c->left != -1) {
+        c->left -= n;
+    }
+    else {
+        c->have += (size_t)n;
+        int r = conn_header(c);
+
+        if (r == -1) {
+            conn_lost(c);
+            return;
+        }
+        if (r == 0) {
+            return;
+        }
+    }
+    if (c->left <= 0) {
+        if (c->have > 12) {
+            status = (int)strtol(c->head + 9, NULL, 10);
+        }
+        conn_done(c, status);
+    }
+}
+
+static void start_one(void)
+{
+    int at = (int)(random() % nidle);
+    struct conn *c = &conns[idle[at]];
+
+    idle[at] = idle[--nidle];
+    c->start = now_us();
+    c->left = -1;
+    c->have = 0;
+    if (c->fd == -1
+        || send(c->fd, request, request_len, MSG_NOSIGNAL)
+               != (ssize_t)request_len) {
+        conn_lost(c);
+    }
+}
+
+static void run(int connections, int active, double seconds)
+{
+    struct epoll_event events[256];
+    int64_t end = now_us() + (int64_t)(seconds * 1e6);
+    int64_t grace = end + 5000000;
+
+    while (now_us() < grace) {
+        int n;
+
+        if (now_us() < end) {
+            for (int k = active - (connections - nidle); k > 0; k--) {
+                start_one();
+            }
+        }
+        else if (nidle == connections) {
+            return;
+        }
+        n = epoll_wait(ep, events, 256, 100);
+        for (int i = 0; i < n; i++) {
+            conn_readable(events[i].data.ptr);
+        }
+    }
+    /* what was not answered five seconds after the end */
+    total.errors += connections - nidle;
+}
+
+static int open_all(int connections)
+{
+    for (int i = 0; i < connections; i++) {
+        conns[i].left = -1;
+        if (conn_open(&conns[i]) == -1) {
+            fprintf(stderr, "idle: connection %d: %s\n", i, strerror(errno));
+            return -1;
+        }
+        idle[nidle++] = i;
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    int connections, active;
+    char line[16];
+
+    if (argc != 7) {
+        fprintf(stderr, "usage: idle PORT PATH CONNECTIONS ACTIVE SECONDS "
+                        "LOGFILE\n");
+        return 2;
+    }
+    port = strtol(argv[1], NULL, 10);
+    connections = (int)strtol(argv[3], NULL, 10);
+    active = (int)strtol(argv[4], NULL, 10);
+    if (connections < 1 || active < 1 || active > connections) {
+        fprintf(stderr, "idle: wrong number of connections\n");
+        return 2;
+    }
+    request_len = (size_t)snprintf(
+        request, sizeof(request),
+        "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%ld\r\n\r\n", argv[2], port);
+    conns = calloc((size_t)connections, sizeof(*conns));
+    idle = calloc((size_t)connections, sizeof(*idle));
+    log_file = fopen(argv[6], "we");
+    ep = epoll_create1(EPOLL_CLOEXEC);
+    if (!conns || !idle || !log_file || ep == -1) {
+        perror("idle");
+        return 1;
+    }
+    if (open_all(connections) == -1) {
+        return 1;
+    }
+    printf("ready %d\n", connections);
+    fflush(stdout);
+    if (!fgets(line, sizeof(line), stdin)) {
+        return 1;
+    }
+    run(connections, active, strtod(argv[5], NULL));
+    printf("requests %ld bytes %ld closed %ld errors %ld\n", total.requests,
+           total.bytes, total.closed, total.errors);
+    return fclose(log_file) == 0 ? 0 : 1;
+}

@@ -1,0 +1,1 @@
+"""The comparison: one idea per file, standard library only."""

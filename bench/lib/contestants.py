@@ -1,0 +1,228 @@
+"""Who takes part: how each is configured, started and pinned.
+
+A contestant runs a site: "static", "logs" (static, access logs on), "pids"
+(static, a log of process ids), "dynamic" (static and /hello) or "proxy".
+"""
+
+import os
+import shutil
+import subprocess
+
+from . import procs
+from .machine import cpus, output
+from .server import BenchError, Server
+
+HTTPD_PROCESSES = 8
+STATIC = ("static", "logs", "pids", "dynamic")
+
+
+class Contestant:
+    def __init__(self, name, title, config, sites, flags=(), pin=False,
+                 settings=None, note=""):
+        self.name = name
+        self.title = title
+        self.config = config
+        self.sites = sites
+        self.flags = flags
+        self.pin = pin
+        self.settings = settings or {}
+        self.note = note
+        self.absent = None
+
+    @property
+    def program(self):
+        return self.config.split("-")[0].split(".")[0]
+
+
+def nginx_variants():
+    """The settings that are swept; the others are the best for everybody."""
+    variants = []
+    for reuseport in ("", "reuseport"):
+        for sendfile, nopush in (("off", "off"), ("on", "off"), ("on", "on")):
+            words = [f"sendfile {sendfile}", f"tcp_nopush {nopush}",
+                     "reuseport" if reuseport else "no reuseport"]
+            variants.append(({"SENDFILE": sendfile, "TCP_NOPUSH": nopush,
+                              "REUSEPORT": reuseport}, ", ".join(words)))
+    return variants
+
+
+def nginx(settings, words, number):
+    return Contestant(f"nginx-{number}", "nginx", "nginx.conf", STATIC,
+                      settings=settings, note=words)
+
+
+def table():
+    """Everybody but nginx's variants, in the order of the report."""
+    return [
+        Contestant("stock", "httpd", "httpd-stock.conf", STATIC),
+        Contestant("taskset", "httpd + taskset", "httpd-stock.conf", STATIC,
+                   pin=True),
+        Contestant("cpu", "httpd + CPUAffinity cpu", "httpd-cpu.conf",
+                   STATIC),
+        Contestant("auto", "httpd + CPUAffinity auto", "httpd-auto.conf",
+                   STATIC),
+        Contestant("fixed", "httpd fixed processes", "httpd-fixed.conf",
+                   STATIC),
+        Contestant("fixedstatic", "httpd fixed + static",
+                   "httpd-fixedstatic.conf", STATIC),
+        # its settings are chosen by the sweep of each scenario
+        Contestant("nginx", "nginx", "nginx.conf", STATIC),
+        Contestant("lighttpd", "lighttpd", "lighttpd.conf",
+                   ("static", "logs", "pids")),
+        Contestant("proxy-haproxy", "haproxy maxconn 1", "haproxy.cfg",
+                   ("proxy",)),
+        Contestant("proxy-nginx", "nginx", "nginx-proxy.conf", ("proxy",),
+                   settings={"BALANCE": ""}, note="round robin"),
+        Contestant("proxy-nginx-lc", "nginx least_conn", "nginx-proxy.conf",
+                   ("proxy",), settings={"BALANCE": "least_conn;"}),
+        Contestant("proxy-httpd", "httpd balancer", "httpd-proxy.conf",
+                   ("proxy",)),
+        Contestant("proxy-httpd-one", "httpd balancer max=1, one fixed "
+                   "process", "httpd-proxy.conf", ("proxy",),
+                   flags=("one",)),
+    ]
+
+
+class Field:
+    """The machine-wide part: programs, document root, rendered files."""
+
+    def __init__(self, top, root, ports, httpd, build):
+        self.here = os.path.join(top, "bench", "conf")
+        self.root = root
+        self.ports = ports
+        self.httpd = httpd
+        self.build = build
+        self.libexec = output("apxs", "-q", "LIBEXECDIR").strip() \
+            or "/usr/lib/apache2/modules"
+        self.docroot = os.path.join(root, "docroot")
+        self.count = 0
+
+    def make_files(self, sizes):
+        os.makedirs(self.docroot, exist_ok=True)
+        for name, size in sizes.items():
+            with open(os.path.join(self.docroot, name), "wb") as file:
+                left = size
+                while left:
+                    chunk = (b"abcdefghijklmno\n" * 4096)[:min(left, 65536)]
+                    file.write(chunk)
+                    left -= len(chunk)
+
+    def values(self, contestant, site, root, port, extra):
+        mask = "".join("1" if c in cpus() else "0"
+                       for c in range(max(cpus()), -1, -1))
+        log = {"logs": f"{root}/access.log clf",
+               "pids": f"{root}/pids.log pids"}.get(site, "off")
+        if contestant.program == "lighttpd":
+            log = "" if log == "off" else \
+                ('server.modules += ( "mod_accesslog" )\n'
+                 f'accesslog.filename = "{root}/access.log"\n'
+                 'accesslog.format = "%h %l %u %t \\"%r\\" %>s %b"')
+        lua = site == "dynamic"
+        values = {
+            "ROOT": root, "CONF": root, "PORT": str(port),
+            "DOCROOT": self.docroot, "LIBEXEC": self.libexec,
+            "MODULE": os.path.join(self.build, "mod_cpuaffinity.so"),
+            "IF_ROOT": "" if os.geteuid() == 0 else "#",
+            "WORKERS": str(len(cpus())), "CPU_MASK": mask,
+            "NOFILE": str(nofile()), "ACCESS_LOG": log,
+            "DYNAMIC": f"include {root}/nginx-hello.conf;" if lua else "",
+            "DYNAMIC_MODULE":
+                "include /etc/nginx/modules-enabled/*.conf;" if lua else "",
+        }
+        values.update(contestant.settings)
+        values.update(extra)
+        return values
+
+    def render(self, contestant, site, extra):
+        """Every file of bench/conf into a root of this server's own."""
+        self.count += 1
+        root = os.path.join(
+            self.root, f"{self.count:03d}-{contestant.name}-{site}")
+        os.makedirs(root)
+        port = self.ports.take(contestant.title)
+        values = self.values(contestant, site, root, port, extra)
+        for name in os.listdir(self.here):
+            with open(os.path.join(self.here, name), encoding="utf8") as file:
+                text = file.read()
+            for key, value in values.items():
+                text = text.replace(f"@{key}@", value)
+            with open(os.path.join(root, name), "w", encoding="utf8") as file:
+                file.write(text)
+        if os.geteuid() == 0:
+            shutil.chown(root, "www-data")
+        return root, port
+
+    def argv(self, contestant, site, root):
+        conf = os.path.join(root, contestant.config)
+        if contestant.program == "httpd":
+            flags = [f for s in (site, *contestant.flags) for f in ("-D", s)]
+            return [self.httpd, "-f", conf, "-DFOREGROUND", *flags]
+        return {"nginx": ["nginx", "-c", conf, "-e", f"{root}/error.log"],
+                "lighttpd": ["lighttpd", "-D", "-f", conf],
+                "haproxy": ["haproxy", "-db", "-f", conf],
+                }[contestant.program]
+
+    def start(self, contestant, site, extra=None):
+        root, port = self.render(contestant, site, extra or {})
+        server = Server(f"{contestant.title} ({contestant.config}, {site})",
+                        self.argv(contestant, site, root), root, port)
+        server.site = site
+        if contestant.program == "httpd" and "one" not in contestant.flags \
+                and "fixed" not in contestant.config:
+            server.ready = all_children
+        server.start()
+        if contestant.pin:
+            pin(server)
+        return server
+
+    def probe(self, contestant):
+        """Why a contestant cannot take part here, or None."""
+        program = {"httpd": self.httpd}.get(contestant.program,
+                                            contestant.program)
+        if not shutil.which(program):
+            return f"{program} is not installed"
+        if contestant.pin and not shutil.which("taskset"):
+            return "taskset is not installed"
+        if contestant.program != "httpd":
+            return None
+        # only what the module and its directives are missing for: every
+        # other mistake has to be seen when it starts
+        site = contestant.sites[0]
+        values = {f"BACKEND{i}": "1" for i in (1, 2, 3)}
+        root, _ = self.render(contestant, site, values)
+        argv = self.argv(contestant, site, root) + ["-t"]
+        argv.remove("-DFOREGROUND")
+        text = output(*argv)
+        shutil.rmtree(root)
+        if "Invalid command" in text or "mod_cpuaffinity.so" in text:
+            lines = [line for line in text.splitlines() if line.strip()]
+            return "not in this build: " + " ".join(lines[:2])
+        return None
+
+
+def nofile():
+    import resource
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return min(hard, 100000) if hard > 0 else 100000
+
+
+def all_children(server):
+    """mpm_event has started all that its configuration starts."""
+    alive = procs.children(server.pid)
+    return len(alive) == HTTPD_PROCESSES and \
+        all(len(procs.threads(pid)) > 125 for pid in alive)
+
+
+def pin(server):
+    """What an administrator does: taskset, process by process."""
+    numbers = cpus()
+    for i, pid in enumerate(procs.children(server.pid)):
+        done = subprocess.run(
+            ["taskset", "-a", "-c", "-p", str(numbers[i % len(numbers)]),
+             str(pid)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            check=False)
+        if done.returncode:
+            raise BenchError(f"taskset on process {pid}: "
+                             + done.stderr.decode().strip())

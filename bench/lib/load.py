@@ -1,0 +1,209 @@
+"""The load generators: h2load, and bench/idle.c for C10K. Each run is
+bounded in time; a generator that does not end is killed and says so."""
+
+import os
+import re
+import shlex
+import subprocess
+import time
+
+from . import procs, stats
+from .machine import cpus
+
+GRACE = 20
+
+
+class Load:
+    """What one run of a generator gave."""
+
+    def __init__(self, command):
+        self.command = command
+        self.requests = 0
+        self.bytes = 0
+        self.errors = {}
+        self.starts = []
+        self.samples = []
+        self.cpu = 0.0
+        self.wall = 0.0
+        self.threads = 1
+
+    def read_samples(self, path):
+        self.starts, self.samples, bad = stats.parse_samples(
+            procs.slurp(path))
+        for status, count in bad.items():
+            # h2load's -1 are in its own counts
+            if status != "-1":
+                self.errors[f"status {status}"] = count
+        self.requests = len(self.samples)
+
+    def seconds(self):
+        """From the first request's start to the last answer's end."""
+        if not self.samples:
+            return 0.0
+        ends = max(map(int.__add__, self.starts, self.samples))
+        return (ends - min(self.starts)) / 1e6
+
+    def share(self):
+        """Part of the CPUs that the generator could use, that it used."""
+        able = min(self.threads, len(cpus())) * self.wall
+        return self.cpu / able if able else 0.0
+
+
+def prefix(client_cpus):
+    return ["taskset", "-c", client_cpus] if client_cpus else []
+
+
+def h2load_argv(scenario, port, seconds, raw, scratch, client_cpus):
+    threads = min(len(cpus()), scenario.connections)
+    if scenario.kind == "flaky":
+        threads = 1
+    base = f"http://127.0.0.1:{port}"
+    argv = prefix(client_cpus) + [
+        "h2load", "--h1", "-D", f"{round(seconds * 1000)}ms",
+        "-c", str(scenario.connections), "-t", str(threads),
+        "--log-file", raw]
+    if scenario.pipeline > 1:
+        argv += ["-m", str(scenario.pipeline)]
+    if scenario.close:
+        argv += ["-H", "Connection: close"]
+    if scenario.kind == "mixed":
+        uris = os.path.join(scratch, "mixed.uris")
+        with open(uris, "w", encoding="ascii") as file:
+            file.write("/1k.txt\n" * 9 + "/hello?name=World\n")
+        return argv + ["-B", base, "-i", uris], threads
+    return argv + [base + scenario.path], threads
+
+
+def finish(process, limit):
+    """Waits by wait4 for the CPU time. Returns (output, cpu, in time)."""
+    chunks = []
+    os.set_blocking(process.stdout.fileno(), False)
+    end = time.monotonic() + limit
+    in_time = True
+    while True:
+        data = process.stdout.read()
+        if data:
+            chunks.append(data)
+        pid, status, used = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            break
+        if time.monotonic() > end:
+            in_time = False
+            process.kill()
+        time.sleep(0.01)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    chunks.append(process.stdout.read() or b"")
+    process.stdout.close()
+    return (b"".join(chunks).decode(errors="replace"),
+            used.ru_utime + used.ru_stime, in_time)
+
+
+def spawn(argv, **more):
+    return subprocess.Popen(argv, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT,
+                            start_new_session=True, **more)
+
+
+def h2load(scenario, port, seconds, raw, scratch, client_cpus=None):
+    argv, threads = h2load_argv(scenario, port, seconds, raw, scratch,
+                                client_cpus)
+    load = Load(shlex.join(argv))
+    load.threads = threads
+    started = time.monotonic()
+    process = spawn(argv, stdin=subprocess.DEVNULL)
+    try:
+        text, load.cpu, in_time = finish(process, seconds + GRACE)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    load.wall = time.monotonic() - started
+    load.read_samples(raw)
+    if not in_time:
+        load.errors["generator"] = "did not end in time"
+    parse_h2load(text, load)
+    return load
+
+
+def parse_h2load(text, load):
+    found = re.search(r"requests: (\d+) total, (\d+) started, (\d+) done, "
+                      r"(\d+) succeeded, (\d+) failed, (\d+) errored, "
+                      r"(\d+) timeout", text)
+    if not found:
+        load.errors["generator"] = text.strip()[-300:] or "no output"
+        return
+    failed, errored, timeout = map(int, found.groups()[4:])
+    for name, count in (("failed", failed), ("errored", errored),
+                        ("timeout", timeout)):
+        if count:
+            load.errors[name] = count
+    # with Connection: close h2load's total stays 0, the parts are right
+    total, head, body = map(int, re.search(
+        r"traffic: \S+ \((\d+)\) total, \S+ \((\d+)\) headers.*"
+        r", \S+ \((\d+)\) data", text).groups())
+    load.bytes = max(total, head + body)
+    if not load.requests:
+        load.errors["generator"] = "no request was answered"
+
+
+def idle(scenario, port, seconds, raw, build, server, client_cpus=None):
+    """C10K. Returns (load, snapshot before, KiB per idle connection)."""
+    active = max(1, scenario.connections // 100)
+    argv = prefix(client_cpus) + [
+        os.path.join(build, "bench", "idle"), str(port), scenario.path,
+        str(scenario.connections), str(active), str(seconds), raw]
+    load = Load(shlex.join(argv))
+    empty = procs.proportional_kib(server.pid)
+    process = spawn(argv, stdin=subprocess.PIPE)
+    try:
+        first = read_line(process, 30)
+        if not first.startswith(b"ready"):
+            load.errors["generator"] = \
+                first.decode().strip() or "connections could not be opened"
+        time.sleep(0.5)
+        each = (procs.proportional_kib(server.pid) - empty) \
+            / scenario.connections
+        before = procs.Snapshot(server.pid)
+        at_ready = child_cpu(process.pid)
+        started = time.monotonic()
+        try:
+            process.stdin.write(b"go\n")
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        text, cpu, in_time = finish(process, seconds + GRACE)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    load.wall = time.monotonic() - started
+    load.cpu = cpu - at_ready
+    load.read_samples(raw)
+    found = re.search(r"bytes (\d+) closed (\d+) errors (\d+)", text)
+    if not in_time or not found:
+        load.errors["generator"] = text.strip()[-300:] or "did not end"
+    else:
+        load.bytes = int(found.group(1))
+        for name, group in (("closed by the server", 2), ("errored", 3)):
+            if int(found.group(group)):
+                load.errors[name] = int(found.group(group))
+    return load, before, each
+
+
+def read_line(process, limit):
+    """One line of a child, or what came until the limit or its end."""
+    os.set_blocking(process.stdout.fileno(), False)
+    line = b""
+    end = time.monotonic() + limit
+    while not line.endswith(b"\n") and time.monotonic() < end:
+        line += process.stdout.read() or b""
+        if process.poll() is not None:
+            break
+        time.sleep(0.01)
+    return line
+
+
+def child_cpu(pid):
+    """CPU seconds of a living process so far."""
+    fields = procs.slurp(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return sum(map(int, fields[11:13])) * procs.TICK_NS / 1e9 if fields else 0

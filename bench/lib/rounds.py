@@ -1,0 +1,288 @@
+"""Runs the scenarios: sweep, warm-up, interleaved rounds.
+
+Everything that was measured is in self.results at any moment, so that an
+interrupted bench can be saved and reported.
+"""
+
+import os
+import random
+import sys
+import time
+
+from . import load as loads
+from . import procs, stats
+from .contestants import nginx, nginx_variants
+from .server import BenchError, Server
+
+SAMPLES_FOR_PLOTS = 2000
+
+
+def one_run(server, scenario, seconds, raw, bench):
+    """One load on one server. Returns (run record, Load)."""
+    memory = None
+    if scenario.kind == "idle":
+        load, before, memory = loads.idle(
+            scenario, server.port, seconds, raw, bench.build, server,
+            bench.client_cpus)
+    else:
+        before = procs.Snapshot(server.pid)
+        load = loads.h2load(scenario, server.port, seconds, raw, server.root,
+                            bench.client_cpus)
+    if not server.alive():
+        load.errors["server"] = "ended during the run"
+        used = {"cpu_ns": 0, "migrations": 0, "switches": 0, "vanished": 0,
+                "processes": {}}
+    else:
+        used = procs.usage(before, procs.Snapshot(server.pid))
+    return record(load, used, server.pid, memory), load
+
+
+def record(load, used, root_pid, memory):
+    """Figures of one run; per request ones are None when none was answered."""
+    run = {
+        "seconds": load.seconds(), "requests": load.requests,
+        "bytes": load.bytes, "errors": load.errors,
+        "server_cpu_s": used["cpu_ns"] / 1e9,
+        "migrations": used["migrations"], "switches": used["switches"],
+        "vanished_threads": used["vanished"],
+        "generator_cpu_s": load.cpu, "generator_share": load.share(),
+        "generator_limited": load.share() > 0.95,
+        "command": load.command,
+        "latency_us": stats.summary(load.samples),
+        "process_cpu_s": {pid: ns / 1e9 for pid, ns in
+                          used["processes"].items() if pid != root_pid},
+    }
+    if memory is not None:
+        run["kib_per_idle_connection"] = memory
+    run.update(derive(run))
+    return run
+
+
+def derive(run):
+    """What is computed from the counts of one run."""
+    n, wall = run["requests"], run["seconds"]
+    if not n or not wall:
+        return {}
+    cpu = run["server_cpu_s"]
+    figures = {
+        "rps": n / wall,
+        "cpu_us": cpu / n * 1e6,
+        "switches_per_request": run["switches"] / n,
+        "migrations_per_1000": run["migrations"] / n * 1000,
+    }
+    if run["bytes"]:
+        figures["cpu_s_per_gb"] = cpu / run["bytes"] * 1e9
+        figures["mb_per_s"] = run["bytes"] / wall / 1e6
+    return figures
+
+
+def busiest_over_mean(values):
+    """1 is even; N is all on one of N. None when nothing was done."""
+    values = list(values)
+    mean = sum(values) / len(values) if values else 0
+    return max(values) / mean if mean else None
+
+
+def pid_counts(server, offset):
+    """Requests per process from the log of pids, and the log's new size."""
+    path = os.path.join(server.root, "pids.log")
+    data = procs.slurp(path)
+    counts = {}
+    for pid in data[offset:].split():
+        counts[pid.decode()] = counts.get(pid.decode(), 0) + 1
+    return counts, len(data)
+
+
+class Bench:
+    def __init__(self, field, contestants, options):
+        self.field = field
+        self.contestants = contestants
+        self.build = field.build
+        self.client_cpus = options.client_cpus
+        self.rounds = options.rounds
+        self.seconds = options.seconds
+        self.sweep_seconds = max(0.3, options.seconds / 2)
+        self.keep_raw = options.keep_raw
+        self.out = options.out
+        self.running = {}
+        self.extra = []
+        self.site = None
+        self.results = []
+        self.on_scenario = None
+        self.done = 0
+        self.total = 0
+        self.began = time.monotonic()
+
+    # servers
+
+    def server(self, contestant, site):
+        key = (contestant.name, site)
+        server = self.running.get(key)
+        if server is None or not server.alive():
+            extra = {f"BACKEND{i + 1}": str(b.port)
+                     for i, b in enumerate(self.extra)}
+            server = self.field.start(contestant, site, extra)
+            self.running[key] = server
+        return server
+
+    def stop_all(self):
+        for server in [*self.running.values(), *self.extra]:
+            server.stop()
+        self.running.clear()
+        self.extra.clear()
+
+    def enter_site(self, site):
+        if self.site != site:
+            self.stop_all()
+            self.site = site
+
+    def start_backends(self):
+        """Fresh ones for each proxy and round: the same service times."""
+        for backend in self.extra:
+            backend.stop()
+        old = [b.port for b in self.extra]
+        self.extra.clear()
+        for i in range(3):
+            port = old[i] if old else self.field.ports.take("a backend")
+            argv = [os.path.join(self.build, "bench", "backend"), str(port),
+                    str(i + 1), "10"]
+            self.extra.append(Server(f"backend {i}", argv, self.field.root,
+                                     port).start())
+
+    # measuring
+
+    def progress(self, scenario, what):
+        spent = time.monotonic() - self.began
+        line = f"[{self.done}/{self.total}] {spent:4.0f} s  " \
+            f"{scenario.name}: {what}"
+        if sys.stderr.isatty():
+            print("\r\033[K" + line[:110], end="", file=sys.stderr,
+                  flush=True)
+        elif what.startswith("round") or self.done == self.total:
+            print(line, file=sys.stderr, flush=True)
+
+    def sweep(self, scenario):
+        """nginx's variants once each; the one with most requests/s wins."""
+        rows, best = [], None
+        for i, (settings, words) in enumerate(nginx_variants()):
+            contestant = nginx(settings, words, i)
+            self.progress(scenario, f"sweep of nginx: {words}")
+            server = self.server(contestant, scenario.site)
+            raw = os.path.join(self.field.root, "sweep.tsv")
+            run, _ = one_run(server, scenario, self.sweep_seconds, raw, self)
+            rows.append({"settings": words, "rps": run.get("rps"),
+                         "cpu_us": run.get("cpu_us"),
+                         "errors": run["errors"]})
+            rate = run.get("rps") or 0
+            if run["errors"]:
+                rate = 0
+            if best is None or rate > best[0]:
+                best = (rate, contestant)
+            self.done += 1
+        return rows, best[1]
+
+    def entrants(self, scenario):
+        """[(name, contestant)] of this scenario, nginx's best among them."""
+        found = [(c.name, c) for c in self.contestants
+                 if scenario.site in c.sites and not c.absent
+                 and c.name != "nginx"]
+        sweep = None
+        wanted = [c for c in self.contestants if c.name == "nginx"]
+        if wanted and scenario.site != "proxy" and not wanted[0].absent:
+            sweep, best = self.sweep(scenario)
+            found.append(("nginx", best))
+        return found, sweep
+
+    def scenario(self, scenario):
+        self.enter_site(scenario.site)
+        if scenario.kind == "flaky":
+            self.start_backends()
+        entry = {"scenario": scenario.describe(), "runs": [], "sweep": None,
+                 "plots": scenario.plots, "samples": {}, "notes": {}}
+        self.results.append(entry)
+        entrants, entry["sweep"] = self.entrants(scenario)
+        entry["notes"] = {n: c.note for n, c in entrants if c.note}
+        entry["order"] = [name for name, _ in entrants]
+        seconds = scenario.seconds or self.seconds
+        rounds = scenario.rounds or self.rounds
+        if scenario.kind not in ("flaky", "idle"):
+            for name, contestant in entrants:
+                self.progress(scenario, f"warm-up {name}")
+                one_run(self.server(contestant, scenario.site), scenario, 0.3,
+                        os.path.join(self.field.root, "warm.tsv"), self)
+        for number in range(1, rounds + 1):
+            # rotated, so that nobody always follows the same neighbour
+            turn = number % len(entrants) if entrants else 0
+            for name, contestant in entrants[turn:] + entrants[:turn]:
+                self.progress(scenario, f"round {number} of {rounds}, {name}")
+                self.run(entry, scenario, name, contestant, number, seconds)
+
+    def run(self, entry, scenario, name, contestant, number, seconds):
+        if scenario.kind == "flaky":
+            self.start_backends()
+        server = self.server(contestant, scenario.site)
+        raw = self.raw_path(scenario, name, number)
+        offset = pid_counts(server, 0)[1] if scenario.site == "pids" else 0
+        run, load = one_run(server, scenario, seconds, raw, self)
+        run.update(contestant=name, round=number)
+        if scenario.site == "pids":
+            self.add_balance(run, server, offset)
+        if self.keep_raw:
+            run["raw"] = os.path.relpath(raw, self.out)
+        entry["runs"].append(run)
+        self.done += 1
+        if scenario.plots and load.samples and not run["errors"]:
+            entry["samples"][name] = thin(load)
+            entry.setdefault("curves", {})[name] = stats.curve(load.samples)
+        if not self.keep_raw and os.path.exists(raw):
+            os.unlink(raw)
+
+    def add_balance(self, run, server, offset):
+        time.sleep(0.1)
+        counts, _ = pid_counts(server, offset)
+        serving = run["process_cpu_s"]
+        if counts:
+            for pid in serving:
+                counts.setdefault(str(pid), 0)
+            run["process_requests"] = counts
+            run["balance_requests"] = busiest_over_mean(counts.values())
+        run["balance_cpu"] = busiest_over_mean(serving.values())
+
+    def raw_path(self, scenario, name, number):
+        if not self.keep_raw:
+            return os.path.join(self.field.root, "run.tsv")
+        folder = os.path.join(self.out, "raw")
+        os.makedirs(folder, exist_ok=True)
+        return os.path.join(folder, f"{scenario.name}.{name}.{number}.tsv")
+
+    def all(self, scenarios):
+        order = []
+        for scenario in scenarios:
+            if scenario.site not in order:
+                order.append(scenario.site)
+        scenarios = sorted(scenarios, key=lambda s: order.index(s.site))
+        self.total = sum(map(self.count, scenarios))
+        for scenario in scenarios:
+            try:
+                self.scenario(scenario)
+                if self.on_scenario:
+                    self.on_scenario()
+            except BenchError as error:
+                raise BenchError(f"{scenario.name}: {error}") from error
+
+    def count(self, scenario):
+        """Measured runs of a scenario, the sweep's included."""
+        here = [c for c in self.contestants
+                if scenario.site in c.sites and not c.absent]
+        swept = any(c.name == "nginx" for c in here)
+        rounds = scenario.rounds or self.rounds
+        return len(here) * rounds + swept * len(nginx_variants())
+
+
+def thin(load):
+    """[(seconds since the run's start, ms)]: a random part for the plots."""
+    first = min(load.starts)
+    rows = list(zip(load.starts, load.samples))
+    if len(rows) > SAMPLES_FOR_PLOTS:
+        rows = random.Random(1).sample(rows, SAMPLES_FOR_PLOTS)
+    return [((start - first) / 1e6, us / 1e3) for start, us in sorted(rows)]
