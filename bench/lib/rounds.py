@@ -27,14 +27,18 @@ def one_run(server, scenario, seconds, raw, bench):
     else:
         before = procs.Snapshot(server.pid)
         load = loads.h2load(scenario, server.port, seconds, raw, server.root,
-                            bench.client_cpus)
+                            bench.client_cpus,
+                            bench.rates.get((scenario.name, server.root)))
     if not server.alive():
         load.errors["server"] = "ended during the run"
         used = {"cpu_ns": 0, "migrations": 0, "switches": 0, "vanished": 0,
                 "processes": {}}
     else:
         used = procs.usage(before, procs.Snapshot(server.pid))
-    return record(load, used, server.pid, memory), load
+    run = record(load, used, server.pid, memory)
+    if "rps" in run:
+        bench.rates[scenario.name, server.root] = run["rps"]
+    return run, load
 
 
 def record(load, used, root_pid, memory):
@@ -104,6 +108,8 @@ class Bench:
         self.sweep_seconds = max(0.3, options.seconds / 2)
         self.keep_raw = options.keep_raw
         self.out = options.out
+        self.limit = options.limit
+        self.rates = {}
         self.running = {}
         self.extra = []
         self.site = None
@@ -262,7 +268,11 @@ class Bench:
                 order.append(scenario.site)
         scenarios = sorted(scenarios, key=lambda s: order.index(s.site))
         self.total = sum(map(self.count, scenarios))
-        for scenario in scenarios:
+        for at, scenario in enumerate(scenarios):
+            if time.monotonic() - self.began > self.limit:
+                raise BenchError(
+                    f"the limit of {self.limit} s is reached; left out: "
+                    + ", ".join(s.name for s in scenarios[at:]))
             try:
                 self.scenario(scenario)
                 if self.on_scenario:
