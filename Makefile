@@ -9,7 +9,8 @@
 #   make coverage   line coverage of all tests
 #   make lint       clang-format, clang-tidy, sizes; format: reformats
 #   make bench-affinity   CPUAffinity against taskset (ROUNDS, SECONDS)
-#   make bench      the comparison (QUICK=1: under five minutes)
+#   make bench      the comparison (QUICK=1: under five minutes; BENCH_FLAGS)
+#   make bench-readme     the tables of README and docs from the last bench
 #   make install    module, tool, sample configuration (DESTDIR=)
 #   make clean      removes build/
 
@@ -26,8 +27,10 @@ SAY     := @$(if $(V),:,echo)
 
 # What tests and "make run" need beside a compiler, as Debian packages.
 DEPS := apache2-bin apache2-dev libhwloc-dev libjansson-dev pkg-config gcc make perl curl \
-	clang clang-format clang-tidy valgrind libclang-rt-14-dev
-DEPS_BENCH := wrk nghttp2-client apache2-utils nginx-light lighttpd haproxy
+	clang clang-format clang-tidy valgrind libclang-rt-14-dev \
+	python3 nghttp2-client util-linux
+DEPS_BENCH := wrk nginx libnginx-mod-http-lua lighttpd haproxy r-base-core \
+	r-cran-ggplot2 r-cran-svglite
 
 # Targets that need the packages install them first, then start over, so
 # that apxs and pkg-config are asked once they are there.
@@ -65,6 +68,7 @@ PURE_OBJ := $(PURE_SRC:%.c=$(BUILD)/obj/%.o)
 CLI_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard src/cli/*.c))
 UNIT := $(patsubst t/unit/%.c,$(BUILD)/unit/%.t,$(wildcard t/unit/*.c))
 FUZZ := $(patsubst t/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard t/fuzz/*.c))
+BENCH_TOOLS := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 TOOL := $(patsubst t/tool/%.c,$(BUILD)/tool/%,$(wildcard t/tool/*.c))
 REPLAY := $(patsubst t/fuzz/%.c,$(BUILD)/replay/%,$(wildcard t/fuzz/*.c))
 ALL_C := $(SRC) $(wildcard src/cli/*.c t/unit/*.c t/fuzz/*.c t/tool/*.c \
@@ -73,7 +77,7 @@ ALL_H := $(wildcard src/*.h src/*/*.h t/unit/*.h)
 
 .DEFAULT_GOAL := all
 .PHONY: help all deps run test check lint format asan valgrind fuzz coverage \
-	install clean unit replay bench bench-affinity
+	install clean unit replay bench bench-affinity bench-tools bench-readme
 help:
 	@sed -n "s/^#   //p" Makefile
 
@@ -134,7 +138,7 @@ test: deps
 	@$(MAKE) --no-print-directory check
 
 TESTS ?= $(wildcard t/*.t)
-check: all unit replay tool
+check: all unit replay tool bench-tools
 	BUILD=$(BUILD) $(PROVE) -It/lib $(PROVE_FLAGS) $(TESTS) $(UNIT)
 
 lint: deps
@@ -173,6 +177,22 @@ coverage: deps
 	    SAN="--coverage"
 	@lcov -q -c -d build/cov -o build/cov/lcov.info && \
 	    lcov --list build/cov/lcov.info
+
+$(BUILD)/bench/%: bench/%.c
+	@mkdir -p $(@D)
+	$(SAY) "cc $<"
+	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 $(OPT) $(WARN) $(CFLAGS) -o $@ $<
+
+bench-tools: $(BENCH_TOOLS)
+
+bench: deps
+	@./t/deps $(DEPS_BENCH)
+	@$(MAKE) --no-print-directory all bench-tools
+	@HTTPD=$(HTTPD) BUILD=$(BUILD) ./bench/run $(if $(QUICK),--quick) \
+	    $(BENCH_FLAGS)
+
+bench-readme:
+	@./bench/headline
 
 bench-affinity: deps
 	@./t/deps wrk
