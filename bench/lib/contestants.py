@@ -86,8 +86,15 @@ def table():
 class Field:
     """The machine-wide part: programs, document root, rendered files."""
 
-    def __init__(self, top, root, ports, httpd, build):
-        self.here = os.path.join(top, "bench", "conf")
+    def __init__(self, top, root, ports, httpd, build,
+                 address="127.0.0.1"):
+        self.address = address
+        # read once: an edit during a run must not split it in two
+        self.templates = {}
+        folder = os.path.join(top, "bench", "conf")
+        for name in sorted(os.listdir(folder)):
+            with open(os.path.join(folder, name), encoding="utf8") as file:
+                self.templates[name] = file.read()
         self.root = root
         self.ports = ports
         self.httpd = httpd
@@ -120,6 +127,7 @@ class Field:
         lua = site == "dynamic"
         values = {
             "ROOT": root, "CONF": root, "PORT": str(port),
+            "ADDRESS": self.address,
             "DOCROOT": self.docroot, "LIBEXEC": self.libexec,
             "MODULE": os.path.join(self.build, "mod_cpuaffinity.so"),
             "IF_ROOT": "" if os.geteuid() == 0 else "#",
@@ -139,11 +147,9 @@ class Field:
         root = os.path.join(
             self.root, f"{self.count:03d}-{contestant.name}-{site}")
         os.makedirs(root)
-        port = self.ports.take(contestant.title)
+        port = self.ports.take(contestant.title, self.address)
         values = self.values(contestant, site, root, port, extra)
-        for name in os.listdir(self.here):
-            with open(os.path.join(self.here, name), encoding="utf8") as file:
-                text = file.read()
+        for name, text in self.templates.items():
             for key, value in values.items():
                 text = text.replace(f"@{key}@", value)
             with open(os.path.join(root, name), "w", encoding="utf8") as file:
@@ -165,7 +171,8 @@ class Field:
     def start(self, contestant, site, extra=None):
         root, port = self.render(contestant, site, extra or {})
         server = Server(f"{contestant.title} ({contestant.config}, {site})",
-                        self.argv(contestant, site, root), root, port)
+                        self.argv(contestant, site, root), root, port,
+                        address=self.address)
         server.site = site
         if contestant.program == "httpd" and "one" not in contestant.flags \
                 and "fixed" not in contestant.config:

@@ -26,9 +26,9 @@ td small { display: block; opacity: .7; }
 td.text, th.text { text-align: left; white-space: normal; min-width: 9rem; }
 .best { font-weight: 700; }
 .bad { color: var(--warn); }
-figure { margin: 1rem 0; overflow-x: auto; }
-figure img { display: block; background: #fff; width: 100%; min-width: 30rem;
-  max-width: 52rem; height: auto; border-radius: 4px; }
+figure { margin: 1rem 0; }
+figure img { display: block; background: #fff; width: 100%;
+  max-width: 44rem; height: auto; border-radius: 4px; }
 figcaption, .note { font-size: .875rem; opacity: .8; }
 code { font-size: .8125rem; overflow-wrap: anywhere; }
 nav ul { columns: 20rem; padding-left: 1.2rem; }
@@ -58,8 +58,8 @@ def cell(spread, digits, scale, ratios, best):
         return "<td>–</td>"
     low, mid, high = (number(spread[k] * scale, digits)
                       for k in ("min", "median", "max"))
-    marks = "".join(f"<small>×{value:.2f} {label}</small>"
-                    for label, value in ratios)
+    marks = ", ".join(f"×{value:.2f} {label}" for label, value in ratios)
+    marks = f"<small>{marks}</small>" if marks else ""
     around = f"<small>{low}–{high}</small>" if spread["rounds"] > 1 else ""
     css = ' class="best"' if best else ""
     return f"<td{css}>{mid}{around}{marks}</td>"

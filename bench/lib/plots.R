@@ -23,7 +23,7 @@ ordered_servers <- function(d, reverse = FALSE) {
     d$server <- factor(d$server, levels = if (reverse) rev(here) else here)
     d
 }
-save <- function(plot, scenario, kind, width = 8, height = 4.5) {
+save <- function(plot, scenario, kind, width = 6.5, height = 4.5) {
     svglite(file.path(folder, paste0(scenario, "-", kind, ".svg")),
             width = width, height = height, fix_text_size = FALSE)
     print(plot)
@@ -115,7 +115,7 @@ for (kind in kinds) {
         d <- all[all$scenario == scenarios$scenario[i], ]
         if (nrow(d) == 0) next
         d <- ordered_servers(d, reverse = kind[[4]])
-        save(kind[[3]](d, scenarios$title[i]), scenarios$scenario[i],
-             kind[[2]], height = kind[[5]](d))
+        title <- paste(strwrap(scenarios$title[i], 62), collapse = "\n")
+        save(kind[[3]](d, title), scenarios$scenario[i], kind[[2]], height = kind[[5]](d))
     }
 }

@@ -38,11 +38,11 @@ class Ports:
         self.fixed = bool(base)
         self.next = base or 21000 + os.getpid() * 37 % 8000
 
-    def take(self, who):
+    def take(self, who, address="127.0.0.1"):
         while True:
             port = self.next
             self.next += 1
-            if port_is_free(port):
+            if port_is_free(port, address):
                 return port
             if self.fixed:
                 raise BenchError(
@@ -53,7 +53,9 @@ class Ports:
 class Server:
     """argv runs in the foreground; ready(server) is true when it is up."""
 
-    def __init__(self, name, argv, root, port, ready=None, limit=20):
+    def __init__(self, name, argv, root, port, ready=None, limit=20,
+                 address="127.0.0.1"):
+        self.address = address
         self.name = name
         self.argv = argv
         self.root = root
@@ -93,7 +95,7 @@ class Server:
     def _answers(self):
         with socket.socket() as probe:
             probe.settimeout(1)
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+            return probe.connect_ex((self.address, self.port)) == 0
 
     def complaint(self):
         """The last lines that it wrote, for the message."""

@@ -18,6 +18,8 @@ def terminal(results, summaries):
     lines = []
     for entry in results["scenarios"]:
         rows = summaries[entry["scenario"]["name"]]
+        if not entry["runs"]:
+            continue
         lines.append("\n" + entry["scenario"]["title"])
         lines.append(f"  {'':34}{'req/s':>9}{'CPU µs':>9}{'×httpd':>8}"
                      f"{'×nginx':>8}{'median':>9}{'p99 ms':>9}")
