@@ -23,7 +23,7 @@ thead th { white-space: normal; min-width: 5rem; vertical-align: bottom; }
 th:first-child, td:first-child { text-align: left; position: sticky; left: 0;
   background: Canvas; white-space: normal; min-width: 7.5rem; }
 td small { display: block; opacity: .7; }
-td.text, th.text { text-align: left; white-space: normal; min-width: 9rem; }
+td.text, th.text { text-align: left; white-space: normal; min-width: 6rem; }
 .best { font-weight: 700; }
 .bad { color: var(--warn); }
 figure { margin: 1rem 0; }
@@ -70,7 +70,9 @@ def best_of(rows, part, key, sense):
               if key in row[part]}
     if not sense or len(values) < 2:
         return None
-    return (max if sense > 0 else min)(values, key=values.get)
+    best = (max if sense > 0 else min)(values.values())
+    winners = [name for name, value in values.items() if value == best]
+    return winners[0] if len(winners) == 1 else None
 
 
 def table(head, body):

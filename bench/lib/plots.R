@@ -69,9 +69,9 @@ draw_cpu <- function(d, title) {
     mid <- aggregate(us ~ server, d, median)
     ggplot(mid, aes(us, server, fill = server)) + geom_col(width = 0.65) +
         geom_point(data = d, size = 1.2, colour = "black") +
-        geom_text(aes(label = paste0("  ", signif(us, 3))), hjust = 0,
-                  nudge_x = max(d$us) * 0.02, size = 4) +
-        scale_x_continuous(expand = expansion(mult = c(0, 0.15))) + colours +
+        geom_text(aes(x = 0, label = paste0(" ", signif(us, 3))), hjust = 0,
+                  size = 4) +
+        scale_x_continuous(expand = expansion(mult = c(0, 0.05))) + colours +
         labs(title = title, x = "server CPU per request, µs (points: rounds)",
              y = NULL)
 }
@@ -116,6 +116,7 @@ for (kind in kinds) {
         if (nrow(d) == 0) next
         d <- ordered_servers(d, reverse = kind[[4]])
         title <- paste(strwrap(scenarios$title[i], 62), collapse = "\n")
-        save(kind[[3]](d, title), scenarios$scenario[i], kind[[2]], height = kind[[5]](d))
+        save(kind[[3]](d, title), scenarios$scenario[i], kind[[2]],
+             height = kind[[5]](d))
     }
 }
