@@ -12,10 +12,11 @@ use Time::HiRes qw(sleep time);
 
 my $threads = 3;
 
+# mod_cgid's daemon is forked, not executed: it must not hold our sockets.
 sub server {
-    my ($extra) = @_;
+    my ($extra, $cgi) = @_;
     my $httpd = Test::Httpd->new(
-        modules => ['cgi'],
+        modules => [ $cgi // 'cgi' ],
         conf => <<"END" . ($extra // ''),
 FixedProcesses 2
 FixedSteering off
@@ -127,7 +128,7 @@ subtest 'the mode is turned off with a full door' => sub {
 };
 
 subtest 'graceful stop with a full door' => sub {
-    my $httpd = server();
+    my $httpd = server("ScriptSock \@ROOT\@/run/cgisock\n", 'cgid');
     my @slow = exhaust($httpd);
     my @waiting = map { request($httpd, '/1k.txt') } 1 .. 10;
     sleep 0.3;
