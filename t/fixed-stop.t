@@ -86,6 +86,13 @@ sub exhaust {
     return @slow;
 }
 
+# The two children, once they are there.
+sub pair {
+    my ($httpd) = @_;
+    $httpd->wait_for(sub { my @c = $httpd->children; @c == 2 }, 10);
+    return $httpd->children;
+}
+
 sub readable { my @r = IO::Select->new(@_)->can_read(0); return scalar @r }
 
 sub all_ok { return scalar grep { ($_ // '') =~ m{^HTTP/1.1 200} } @_ }
@@ -151,8 +158,9 @@ subtest 'graceful stop with a full door' => sub {
 
 subtest 'a child is killed' => sub {
     my $httpd = server();
-    my ($victim) = $httpd->children;
+    my ($victim) = pair($httpd);
     kill 'STOP', $victim;
+    sleep 0.1; # it may be accepting one just now
     my @waiting = map { request($httpd, '/1k.txt') } 1 .. 20;
     sleep 0.3;
     my $at_once = readable(@waiting);
@@ -168,8 +176,9 @@ subtest 'a child is killed' => sub {
 
 subtest 'a child is stuck' => sub {
     my $httpd = server("LogLevel cpuaffinity:info\n");
-    my ($victim) = $httpd->children;
+    my ($victim) = pair($httpd);
     kill 'STOP', $victim;
+    sleep 0.1; # it may be accepting one just now
     my @waiting = map { request($httpd, '/1k.txt') } 1 .. 20;
     is all_ok(answers(15, @waiting)), 20, 'its neighbour serves its share';
     kill 'CONT', $victim;

@@ -30,12 +30,15 @@ typedef struct loop_server {
     /* May connections of this group be read here at all? 0: every one of
      * them goes through the door at once. Asked once per group. */
     int (*reads)(loop *l, const sockets_group *g);
-    /* Bytes came, or may be sent again (events of epoll). */
+    /* Bytes came, or may be sent again (events of epoll). A connection that
+     * is new or comes from another process is shown with EPOLLIN at once:
+     * there may be bytes in c->in already, and nothing to read. */
     void (*ready)(loop *l, conn *c, uint32_t events);
     /* Its timer has run out. */
     void (*expired)(loop *l, conn *c);
-    /* The loop stops: finish or give up (graceful 0). Called for each open
-     * connection once. Idle ones are moved or closed by the loop itself. */
+    /* The loop stops: finish or give up (graceful 0). Called once for each
+     * connection in CONN_SENDING or CONN_CLOSING; the others are moved with
+     * their bytes, or closed, by the loop itself. */
     void (*stopping)(loop *l, conn *c, int graceful);
     /* Before the record is freed: releases c->answer. */
     void (*closing)(loop *l, conn *c);

@@ -70,7 +70,8 @@ static void empty_conns(loop *l, int graceful, tally *t)
         conn *next = c->next;
         parcel p;
 
-        if (c->state == CONN_IDLE || c->state == CONN_PARKED || !l->answers) {
+        /* Nothing has been answered yet to what was read. */
+        if (c->state != CONN_SENDING && c->state != CONN_CLOSING) {
             loopconn_release(l, c, &p);
             let_go(l, &p, t);
         }

@@ -74,7 +74,8 @@ sub new {
     }, $class;
     $self->{root} = tempdir('cpuaff-XXXXXX', DIR => '/tmp');
     chmod 0755, $self->{root};
-    make_path("$self->{root}/$_") for qw(logs htdocs cgi-bin run);
+    make_path("$self->{root}/$_") for qw(logs htdocs cgi-bin run sanitizer);
+    chmod 01777, "$self->{root}/sanitizer"; # children write there too
     $self->{port} = free_port();
     $self->{owner} = $$;
     $self->write_file('htdocs/index.html', "<p>hello</p>\n");
@@ -146,9 +147,9 @@ sub _env {
     if (my $pre = $ENV{PRELOAD}) {
         $e{LD_PRELOAD} = $pre;
         $e{ASAN_OPTIONS} = 'detect_leaks=0:abort_on_error=0:exitcode=99:'
-            . "log_path=$self->{root}/logs/asan";
+            . "log_path=$self->{root}/sanitizer/asan";
         $e{UBSAN_OPTIONS} =
-            "print_stacktrace=1:log_path=$self->{root}/logs/ubsan";
+            "print_stacktrace=1:log_path=$self->{root}/sanitizer/ubsan";
     }
     return %e, %{ $self->{env} || {} };
 }
@@ -352,7 +353,7 @@ sub finish {
         push @bad, $line unless $allow && $line =~ $allow;
     }
     push @bad, split /\n/, _slurp($_)
-        for glob "$self->{root}/logs/asan* $self->{root}/logs/ubsan*";
+        for glob "$self->{root}/sanitizer/*";
     push @bad, "core file $_" for glob "$self->{root}/core*";
     Test::More::ok(!@bad, 'error log is clean, httpd stopped')
         or Test::More::diag(join "\n", @bad[0 .. ($#bad > 20 ? 20 : $#bad)]);
