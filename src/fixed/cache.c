@@ -310,7 +310,8 @@ static cache_outcome confirm(cache *c, node *n, int64_t now)
 
 cache_outcome cache_learn(cache *c, const void *key, size_t len,
                           const answer *a, const char *path,
-                          const struct stat *st, int64_t now)
+                          const struct stat *st, int64_t now,
+                          const void *tag)
 {
     uint64_t hash = siphash_13(c->config.secret, key, len);
     cachefile_id id;
@@ -329,6 +330,7 @@ cache_outcome cache_learn(cache *c, const void *key, size_t len,
             if (a->clocked && a->date == n->pub.answer.date) {
                 return CACHE_ONCE;
             }
+            n->pub.tag = tag;
             return confirm(c, n, now);
         }
         take_out(c, n);
@@ -339,6 +341,7 @@ cache_outcome cache_learn(cache *c, const void *key, size_t len,
         return CACHE_REFUSED;
     }
     n->id = id;
+    n->pub.tag = tag;
     return changed ? CACHE_CHANGED : CACHE_ONCE;
 }
 

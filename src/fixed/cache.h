@@ -44,6 +44,7 @@ typedef struct cache_entry {
     answer answer;
     const cache_file *file; /* NULL until live */
     const char *path;       /* as httpd opens it */
+    const void *tag;        /* the caller's, of the last cache_learn() */
     int live;               /* 1: may be repeated; 0: seen once */
     uint64_t hits;          /* for the caller's audit; cache_use counts it */
 } cache_entry;
@@ -99,11 +100,13 @@ void cache_release(cache *c, cache_entry *e);
  * @param path absolute, the file of the answer
  * @param st fstat of the descriptor that httpd sent
  * @param now milliseconds, monotonic, when httpd made the answer
+ * @param tag kept with the entry, for the caller; not looked at
  * Everything is copied.
  */
 cache_outcome cache_learn(cache *c, const void *key, size_t len,
                           const answer *a, const char *path,
-                          const struct stat *st, int64_t now);
+                          const struct stat *st, int64_t now,
+                          const void *tag);
 
 /* Forgets one key (an audit found a difference, a file failed in sending). */
 void cache_forget(cache *c, cache_entry *e);

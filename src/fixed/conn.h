@@ -40,6 +40,7 @@ typedef struct conn {
     uint8_t state;   /* conn_state */
     uint8_t moved;   /* as in the parcel */
     uint16_t group;  /* which Listen it came from, or CONN_NO_GROUP */
+    int64_t began;   /* CLOCK_MONOTONIC ms: its state, of whoever answers */
     uint32_t events; /* what epoll waits for; 0: it is not in epoll */
     uint32_t keepalives;
     parcel_addr remote;

@@ -68,18 +68,18 @@ static void refused(void)
 
     write_file("a", "hello");
     stat(path("a"), &st);
-    is_int(cache_learn(c, "k", 1, answer_of(4, ""), path("a"), &st, 0),
+    is_int(cache_learn(c, "k", 1, answer_of(4, ""), path("a"), &st, 0, NULL),
            CACHE_REFUSED, "the size differs");
-    is_int(cache_learn(c, "k", 1, answer_of(5, ""), "a", &st, 0), CACHE_REFUSED,
+    is_int(cache_learn(c, "k", 1, answer_of(5, ""), "a", &st, 0, NULL), CACHE_REFUSED,
            "a relative path");
     is_int(
-        cache_learn(c, key, sizeof(key), answer_of(5, ""), path("a"), &st, 0),
+        cache_learn(c, key, sizeof(key), answer_of(5, ""), path("a"), &st, 0, NULL),
         CACHE_REFUSED, "a long key");
     is_int(learn(c, "k", ".", "", 0), CACHE_REFUSED, "a directory");
     learn(c, "k", "a", "", 0);
     write_file("a2", "hello");
     rename(path("a2"), path("a"));
-    is_int(cache_learn(c, "k", 1, answer_of(5, ""), path("a"), &st, 0),
+    is_int(cache_learn(c, "k", 1, answer_of(5, ""), path("a"), &st, 0, NULL),
            CACHE_REFUSED, "LESSONS 27: the path is another file by now");
     ok(!use(c, "k", 0), "not live");
     cache_free(c);

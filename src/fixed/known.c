@@ -1,0 +1,88 @@
+#include "fixed/known.h"
+
+#include <sys/random.h>
+
+#include "fixed/siphash.h"
+
+#define SLOTS 65536u
+/* Vhosts times scopes with their own EnableSendfile. */
+#define SERVERS 4096
+
+static uint64_t secret[2];
+static uint64_t *table; /* atomic; 0: empty */
+static lesson_server *servers;
+static int nservers;
+
+int known_make(apr_pool_t *p)
+{
+    table = apr_pcalloc(p, sizeof(*table) * SLOTS);
+    servers = apr_palloc(p, sizeof(*servers) * SERVERS);
+    nservers = 0;
+    return getrandom(secret, sizeof(secret), 0) == sizeof(secret) ? 0 : -1;
+}
+
+static uint64_t mark(const unsigned char *key, size_t len)
+{
+    return siphash_13(secret, key, len) | 1;
+}
+
+static uint64_t *slot(uint64_t m)
+{
+    return &table[(m >> 32) % SLOTS];
+}
+
+void known_add(const unsigned char *key, size_t len)
+{
+    uint64_t m = mark(key, len);
+
+    __atomic_store_n(slot(m), m, __ATOMIC_RELAXED);
+}
+
+void known_forget(const unsigned char *key, size_t len)
+{
+    uint64_t m = mark(key, len);
+
+    if (__atomic_load_n(slot(m), __ATOMIC_RELAXED) == m) {
+        __atomic_store_n(slot(m), 0, __ATOMIC_RELAXED);
+    }
+}
+
+void known_clear(void)
+{
+    unsigned i;
+
+    for (i = 0; i < SLOTS; i++) {
+        __atomic_store_n(&table[i], 0, __ATOMIC_RELAXED);
+    }
+}
+
+int known_is(const unsigned char *key, size_t len)
+{
+    uint64_t m = mark(key, len);
+
+    return __atomic_load_n(slot(m), __ATOMIC_RELAXED) == m;
+}
+
+static int same(const lesson_server *a, const lesson_server *b)
+{
+    return a->server == b->server && a->keep_alive == b->keep_alive
+           && a->keep_alive_max == b->keep_alive_max
+           && a->keep_alive_timeout == b->keep_alive_timeout
+           && a->timeout == b->timeout && a->no_sendfile == b->no_sendfile;
+}
+
+const lesson_server *known_server(const lesson_server *v)
+{
+    int i;
+
+    for (i = 0; i < nservers; i++) {
+        if (same(&servers[i], v)) {
+            return &servers[i];
+        }
+    }
+    if (nservers == SERVERS) {
+        return NULL;
+    }
+    servers[nservers] = *v;
+    return &servers[nservers++];
+}

@@ -1,0 +1,81 @@
+/*
+ * send: answers on their way out: a batch of small ones in one system call,
+ * large ones by sendfile in slices, and what the socket does not take yet.
+ * Loop thread only; no httpd header is needed.
+ */
+#ifndef CPUAFFINITY_SEND_H
+#define CPUAFFINITY_SEND_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "fixed/answer.h"
+#include "fixed/cache.h"
+
+#define SEND_PARTS 64             /* of a batch: heads and bodies */
+#define SEND_BATCH (256 * 1024)   /* bytes of a batch, about */
+#define SEND_SLICE (2 * 1024 * 1024) /* of a file, then it is others' turn */
+#define SEND_HEADS (SEND_PARTS / 2 * 1024 + ANSWER_HEAD + ANSWER_EXTRA)
+
+/* What is gathered for one sendmsg(), and scratch. One per loop. */
+typedef struct send_buffers {
+    struct iovec part[SEND_PARTS];
+    int parts;
+    size_t bytes;
+    cache_entry *held[SEND_PARTS]; /* keep the bodies' memory */
+    int holds;
+    size_t head_used;
+    char head[SEND_HEADS];
+    char file[64 * 1024]; /* read + send where sendfile may not be used */
+} send_buffers;
+
+/* What one connection still has to send; from malloc, kept for reuse. */
+typedef struct sending {
+    struct sending *next;
+    char *memory; /* the rest of a batch, or NULL */
+    size_t memory_off;
+    size_t memory_len;
+    cache_entry *entry; /* held; its file follows, or NULL */
+    int64_t file_off;
+    int64_t file_left;
+    uint8_t by_read;  /* no sendfile for this one */
+    uint8_t close;    /* afterwards the connection ends */
+} sending;
+
+typedef enum send_result {
+    SEND_DONE,
+    SEND_BLOCKED, /* the socket is full: wait for EPOLLOUT */
+    SEND_SLICED,  /* enough for one turn: wait for EPOLLOUT too */
+    SEND_FAILED   /* the client is gone or the file was cut: abort */
+} send_result;
+
+/* Room for a head of @a size bytes; NULL: flush first. */
+char *send_head_room(send_buffers *b, size_t size);
+
+/* Adds a head written to send_head_room() and a body in memory (may be of
+ * length 0); the entry is held until the batch is gone. */
+void send_add(send_buffers *b, size_t head_len, const char *body,
+              size_t body_len, cache_entry *entry);
+
+/*
+ * Sends the batch; it is empty afterwards.
+ * @param more a file follows: the kernel need not send the last segment yet
+ * @param rest when the socket takes only a part, gets a copy of what is left
+ *        (allocated if NULL); untouched otherwise
+ * @return SEND_DONE, SEND_BLOCKED or SEND_FAILED
+ */
+send_result send_flush(send_buffers *b, cache *c, int fd, int more,
+                       sending **rest);
+
+/* Goes on with what is left; at most a slice of a file. */
+send_result send_go_on(send_buffers *b, int fd, sending *s);
+
+/* A record for a file that follows a batch; NULL without memory. */
+sending *send_make(void);
+
+/* Frees the record and what it holds; NULL is harmless. */
+void send_free(cache *c, sending *s);
+
+#endif
