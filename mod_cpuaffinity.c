@@ -21,6 +21,7 @@
 #include "fixed/door.h"
 #include "fixed/fixed.h"
 #include "fixed/learn.h"
+#include "fixed/takeback.h"
 #include "report/status.h"
 
 /* The one symbol that the DSO shows. */

@@ -310,8 +310,7 @@ static cache_outcome confirm(cache *c, node *n, int64_t now)
 
 cache_outcome cache_learn(cache *c, const void *key, size_t len,
                           const answer *a, const char *path,
-                          const struct stat *st, int64_t now,
-                          const void *tag)
+                          const struct stat *st, int64_t now, const void *tag)
 {
     uint64_t hash = siphash_13(c->config.secret, key, len);
     cachefile_id id;

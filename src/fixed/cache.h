@@ -105,8 +105,7 @@ void cache_release(cache *c, cache_entry *e);
  */
 cache_outcome cache_learn(cache *c, const void *key, size_t len,
                           const answer *a, const char *path,
-                          const struct stat *st, int64_t now,
-                          const void *tag);
+                          const struct stat *st, int64_t now, const void *tag);
 
 /* Forgets one key (an audit found a difference, a file failed in sending). */
 void cache_forget(cache *c, cache_entry *e);

@@ -11,6 +11,7 @@
 #include "fixed/mailroom.h"
 #include "fixed/processes.h"
 #include "fixed/sockets.h"
+#include "fixed/static.h"
 #include "fixed/steering.h"
 
 static server_rec *server; /* of this process, for the loop's looks */
@@ -108,6 +109,9 @@ void fixed_child_init(apr_pool_t *pchild, server_rec *s)
         return;
     }
     server = s;
+    if (sockets_get()) {
+        setup.answers = static_make(pchild, s, sockets_get());
+    }
     if (affinity_plan()->active) {
         setup.place = place;
     }

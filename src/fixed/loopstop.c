@@ -82,6 +82,17 @@ static void empty_conns(loop *l, int graceful, tally *t)
     }
 }
 
+void loopstop_let_go(loop *l, conn *c)
+{
+    tally t = {__atomic_load_n(&l->stop, __ATOMIC_ACQUIRE) == LOOP_STOP_GRACEFUL
+                   && mailroom_successor(l->mail),
+               0, 0};
+    parcel p;
+
+    loopconn_release(l, c, &p);
+    let_go(l, &p, &t);
+}
+
 void loopstop_begin(loop *l, int graceful)
 {
     tally t = {graceful && mailroom_successor(l->mail), 0, 0};

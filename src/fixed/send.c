@@ -119,9 +119,9 @@ send_result send_flush(send_buffers *b, cache *c, int fd, int more,
         return SEND_DONE;
     }
     do {
-        n = b->parts == 1 ? send(fd, b->part[0].iov_base, b->part[0].iov_len,
-                                 flags)
-                          : sendmsg(fd, &m, flags);
+        n = b->parts == 1
+                ? send(fd, b->part[0].iov_base, b->part[0].iov_len, flags)
+                : sendmsg(fd, &m, flags);
     } while (n < 0 && errno == EINTR);
     if (n < 0 && errno != EAGAIN) {
         result = SEND_FAILED;
@@ -137,9 +137,9 @@ send_result send_flush(send_buffers *b, cache *c, int fd, int more,
 static send_result send_memory(int fd, sending *s)
 {
     while (s->memory_off < s->memory_len) {
-        ssize_t n = send(fd, s->memory + s->memory_off,
-                         s->memory_len - s->memory_off,
-                         MSG_NOSIGNAL | (s->file_left ? MSG_MORE : 0));
+        ssize_t n =
+            send(fd, s->memory + s->memory_off, s->memory_len - s->memory_off,
+                 MSG_NOSIGNAL | (s->file_left ? MSG_MORE : 0));
 
         if (n < 0 && errno == EINTR) {
             continue;

@@ -14,8 +14,8 @@
 #include "fixed/answer.h"
 #include "fixed/cache.h"
 
-#define SEND_PARTS 64             /* of a batch: heads and bodies */
-#define SEND_BATCH (256 * 1024)   /* bytes of a batch, about */
+#define SEND_PARTS 64                /* of a batch: heads and bodies */
+#define SEND_BATCH (256 * 1024)      /* bytes of a batch, about */
 #define SEND_SLICE (2 * 1024 * 1024) /* of a file, then it is others' turn */
 #define SEND_HEADS (SEND_PARTS / 2 * 1024 + ANSWER_HEAD + ANSWER_EXTRA)
 
@@ -40,8 +40,8 @@ typedef struct sending {
     cache_entry *entry; /* held; its file follows, or NULL */
     int64_t file_off;
     int64_t file_left;
-    uint8_t by_read;  /* no sendfile for this one */
-    uint8_t close;    /* afterwards the connection ends */
+    uint8_t by_read; /* no sendfile for this one */
+    uint8_t close;   /* afterwards the connection ends */
 } sending;
 
 typedef enum send_result {

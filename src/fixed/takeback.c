@@ -81,8 +81,7 @@ int takeback_process_connection(conn_rec *c)
     }
     n = peek(c, buf, sizeof(buf));
     if (n <= 0
-        || request_recognise(buf, (size_t)n, &st->limits, &req)
-               != REQUEST_MINE
+        || request_recognise(buf, (size_t)n, &st->limits, &req) != REQUEST_MINE
         || learn_setenvif(&req, buf)) {
         return DECLINED;
     }
@@ -94,7 +93,7 @@ int takeback_process_connection(conn_rec *c)
     if (known_is(key, len)) {
         return give(c, l);
     }
-    lesson_attach(c, lesson_note_make(&req, buf, key, len, vary,
-                                      c->keepalives, 0, 0, parcel_now()));
+    lesson_attach(c, lesson_note_make(&req, buf, key, len, vary, c->keepalives,
+                                      0, 0, parcel_now()));
     return DECLINED;
 }

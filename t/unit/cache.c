@@ -70,11 +70,11 @@ static void refused(void)
     stat(path("a"), &st);
     is_int(cache_learn(c, "k", 1, answer_of(4, ""), path("a"), &st, 0, NULL),
            CACHE_REFUSED, "the size differs");
-    is_int(cache_learn(c, "k", 1, answer_of(5, ""), "a", &st, 0, NULL), CACHE_REFUSED,
-           "a relative path");
-    is_int(
-        cache_learn(c, key, sizeof(key), answer_of(5, ""), path("a"), &st, 0, NULL),
-        CACHE_REFUSED, "a long key");
+    is_int(cache_learn(c, "k", 1, answer_of(5, ""), "a", &st, 0, NULL),
+           CACHE_REFUSED, "a relative path");
+    is_int(cache_learn(c, key, sizeof(key), answer_of(5, ""), path("a"), &st, 0,
+                       NULL),
+           CACHE_REFUSED, "a long key");
     is_int(learn(c, "k", ".", "", 0), CACHE_REFUSED, "a directory");
     learn(c, "k", "a", "", 0);
     write_file("a2", "hello");

@@ -65,7 +65,7 @@ static inline cache_outcome learn(cache *c, const char *key, const char *name,
         return CACHE_REFUSED;
     }
     return cache_learn(c, key, strlen(key), answer_of(st.st_size, extra),
-                       path(name), &st, now);
+                       path(name), &st, now, NULL);
 }
 
 static inline cache_entry *find(cache *c, const char *key)

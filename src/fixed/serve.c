@@ -1,0 +1,481 @@
+#include "fixed/serve.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "fixed/known.h"
+#include "fixed/loopstop.h"
+
+/* One hit of so many goes through httpd and is compared. */
+#define AUDIT 1000
+/* As httpd: how long a client may take to end after our end, at once and in
+ * all (milliseconds). */
+#define LINGER 2000
+#define LINGER_MAX 30000
+
+static const learn_address *address_of(const statics *st, const conn *c)
+{
+    return st->addresses[c->group];
+}
+
+static const lesson_server *server_of(const cache_entry *e)
+{
+    return e->tag;
+}
+
+/* The time of the request's second, as httpd's r->request_time. */
+static void tell_time(statics *st)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME_COARSE, &t);
+    if (t.tv_sec != st->clock.seconds) {
+        answer_clock_set(&st->clock, t.tv_sec);
+    }
+}
+
+static void drop_sending(statics *st, conn *c)
+{
+    send_free(st->cache, c->answer);
+    c->answer = NULL;
+}
+
+/* Keeps the bytes that were read and not answered. 0 or -1 */
+static int keep_input(conn *c, const char *bytes, size_t len)
+{
+    char *copy = NULL;
+
+    if (len) {
+        copy = malloc(len);
+        if (!copy) {
+            return -1;
+        }
+        memcpy(copy, bytes, len);
+    }
+    free(c->in);
+    c->in = copy;
+    c->in_len = c->in_size = (uint32_t)len;
+    return 0;
+}
+
+static void to_httpd(loop *l, conn *c, const char *bytes, size_t len)
+{
+    if (keep_input(c, bytes, len)) {
+        loop_close(l, c);
+        return;
+    }
+    loop_hand_over(l, c);
+}
+
+/* All is answered: waits for the next request as long as the vhost says. */
+static void wait_idle(loop *l, conn *c, int64_t timeout)
+{
+    free(c->in);
+    c->in = NULL;
+    c->in_len = c->in_size = 0;
+    c->state = CONN_IDLE;
+    if (__atomic_load_n(&l->stop, __ATOMIC_RELAXED) != LOOP_RUN) {
+        loopstop_let_go(l, c);
+        return;
+    }
+    loop_wait(l, c, EPOLLIN, l->now + timeout);
+}
+
+/* Our end of the connection is over; the client's is waited for, so that it
+ * gets all of the answer. */
+static void linger(loop *l, conn *c)
+{
+    if (shutdown(c->fd, SHUT_WR)) {
+        loop_close(l, c);
+        return;
+    }
+    free(c->in);
+    c->in = NULL;
+    c->in_len = c->in_size = 0;
+    c->state = CONN_CLOSING;
+    c->began = l->now;
+    loop_wait(l, c, EPOLLIN, l->now + LINGER);
+}
+
+static void drain(loop *l, conn *c)
+{
+    statics *st = l->answers_ctx;
+    ssize_t n = recv(c->fd, st->in, sizeof(st->in), MSG_DONTWAIT);
+
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)
+        || l->now - c->began >= LINGER_MAX) {
+        loop_close(l, c);
+        return;
+    }
+    loop_wait(l, c, EPOLLIN, l->now + LINGER);
+}
+
+typedef struct serving {
+    loop *l;
+    conn *c;
+    statics *st;
+    int64_t keep_alive; /* of the last answer's vhost, ms; -1: none yet */
+    int64_t timeout;
+    int close;
+} serving;
+
+typedef enum served {
+    SERVED,  /* goes on with the next request */
+    BLOCKED, /* the rest waits until the client takes what there is */
+    GONE     /* the connection is httpd's, or closed */
+} served;
+
+static served wait_to_send(serving *s, const char *rest, size_t len)
+{
+    if (keep_input(s->c, rest, len)) {
+        loop_close(s->l, s->c);
+        return GONE;
+    }
+    ((sending *)s->c->answer)->close = (uint8_t)s->close;
+    s->c->state = CONN_SENDING;
+    loop_wait(s->l, s->c, EPOLLOUT, s->l->now + s->timeout);
+    return BLOCKED;
+}
+
+/* What a send came to, for the one whose unread bytes are @a rest. */
+static served sent(serving *s, send_result r, const char *rest, size_t len)
+{
+    switch (r) {
+    case SEND_DONE:
+        return SERVED;
+    case SEND_FAILED:
+        loop_close(s->l, s->c);
+        return GONE;
+    default:
+        return wait_to_send(s, rest, len);
+    }
+}
+
+/* Sends the batch. What it leaves goes to c->answer. */
+static served flush(serving *s, const char *rest, size_t len)
+{
+    sending *left = NULL;
+    send_result r = send_flush(&s->st->out, s->st->cache, s->c->fd, 0, &left);
+
+    s->c->answer = left;
+    if (r == SEND_DONE || r == SEND_BLOCKED) {
+        return sent(s, r, rest, len);
+    }
+    return sent(s, SEND_FAILED, rest, len);
+}
+
+/* The batch with the head, then the file. */
+static served send_file(serving *s, cache_entry *e, const answer_reply *reply,
+                        const char *rest, size_t len)
+{
+    sending *job = send_make();
+    send_result r;
+
+    if (!job) {
+        loop_close(s->l, s->c);
+        return GONE;
+    }
+    cache_hold(e);
+    job->entry = e;
+    job->file_off = reply->body_off;
+    job->file_left = reply->body_len;
+    job->by_read = (uint8_t)server_of(e)->no_sendfile;
+    s->c->answer = job;
+    r = send_flush(&s->st->out, s->st->cache, s->c->fd, 1, &job);
+    if (r == SEND_DONE) {
+        r = send_go_on(&s->st->out, s->c->fd, job);
+    }
+    if (r == SEND_DONE) {
+        drop_sending(s->st, s->c);
+    }
+    return sent(s, r, rest, len);
+}
+
+/* Makes the reply in the batch; the batch may be sent for want of room.
+ * @return SERVED with *made set, or 0: httpd's */
+static served make(serving *s, cache_entry *e, const request *req,
+                   const char *head, size_t left, answer_reply *reply,
+                   int *made)
+{
+    const lesson_server *v = server_of(e);
+    answer_connection state = {
+        .keepalives = (int)s->c->keepalives,
+        .keep_alive = v->keep_alive,
+        .max = v->keep_alive_max,
+        .timeout = v->keep_alive_timeout,
+        .stopping = __atomic_load_n(&s->l->stop, __ATOMIC_RELAXED) != LOOP_RUN,
+    };
+    size_t size = e->answer.head_len + ANSWER_EXTRA;
+    char *room = send_head_room(&s->st->out, size);
+
+    *made = 0;
+    if (!room) {
+        served r;
+
+        /* The entry must outlive what the flush does to the cache. */
+        cache_hold(e);
+        r = flush(s, head, left);
+        cache_release(s->st->cache, e);
+        if (r != SERVED) {
+            return r;
+        }
+        room = send_head_room(&s->st->out, size);
+    }
+    *made = room
+            && answer_make(&e->answer, req, head, &s->st->clock, &state, room,
+                           size, reply);
+    return SERVED;
+}
+
+static void count(serving *s, const answer_reply *reply)
+{
+    seat_row *row = s->l->row;
+
+    if (row) {
+        SEAT_ADD(row, requests, 1);
+        SEAT_ADD(row, loop_hits, 1);
+        SEAT_ADD(row, bytes, reply->head_len + (uint64_t)reply->body_len);
+    }
+}
+
+/* A request that is mine and known. @return 1: httpd's after all */
+static int repeat(serving *s, cache_entry *e, const request *req,
+                  const char *head, size_t left, served *result)
+{
+    answer_reply reply;
+    const char *rest = head + req->consumed;
+    size_t rest_len = left - req->consumed;
+    int made;
+
+    *result = make(s, e, req, head, left, &reply, &made);
+    if (*result != SERVED) {
+        return 0;
+    }
+    if (!made) {
+        return 1;
+    }
+    s->c->keepalives = (uint32_t)reply.keepalives;
+    s->close = !reply.keepalive;
+    s->keep_alive = server_of(e)->keep_alive_timeout / 1000;
+    s->timeout = server_of(e)->timeout / 1000;
+    count(s, &reply);
+    if (reply.body_len == 0 || e->file->data) {
+        send_add(&s->st->out, reply.head_len,
+                 reply.body_len ? e->file->data + reply.body_off : NULL,
+                 (size_t)reply.body_len, e);
+        return 0;
+    }
+    send_add(&s->st->out, reply.head_len, NULL, 0, e);
+    *result = send_file(s, e, &reply, rest, rest_len);
+    return 0;
+}
+
+/* The connection is httpd's from this request on, which may be learned. */
+static served hand_over(serving *s, const request *req,
+                        const unsigned char *key, size_t key_len, int audit,
+                        const char *head, size_t left)
+{
+    served r = flush(s, head, left);
+    conn *c = s->c;
+
+    if (r != SERVED) {
+        return r;
+    }
+    if (s->close) {
+        linger(s->l, c);
+        return GONE;
+    }
+    if (key_len) {
+        c->note = lesson_note_make(req, head, key, key_len, s->st->vary,
+                                   (int)c->keepalives, c->keepalives == 0,
+                                   audit, s->l->now);
+        c->drop_note = free;
+    }
+    to_httpd(s->l, c, head, left);
+    return GONE;
+}
+
+/* One request at @a head. */
+static served serve_one(serving *s, const char *head, size_t left,
+                        const request *req)
+{
+    unsigned char key[REQUEST_KEY];
+    size_t len = static_key(req, head, &s->c->local, (int)s->c->keepalives,
+                            s->st->vary, key);
+    cache_entry *e = len ? cache_find(s->st->cache, key, len) : NULL;
+    int audit = 0;
+    served result;
+
+    if (e && learn_setenvif(req, head)) {
+        len = 0;
+        e = NULL;
+    }
+    if (e && cache_use(s->st->cache, e, s->l->now)) {
+        audit = e->hits % AUDIT == AUDIT - 1;
+        if (!audit && !repeat(s, e, req, head, left, &result)) {
+            return result;
+        }
+        /* What the answer does not cover is not to be learned anew. */
+        len = audit ? len : 0;
+    }
+    else if (len) {
+        known_forget(key, len);
+    }
+    return hand_over(s, req, key, len, audit, head, left);
+}
+
+/* Answers what is there, in order. */
+static void serve(loop *l, conn *c, const char *bytes, size_t len)
+{
+    statics *st = l->answers_ctx;
+    const learn_address *a = address_of(st, c);
+    serving s = {
+        .l = l, .c = c, .st = st, .keep_alive = -1, .timeout = a->timeout};
+    size_t pos = 0;
+
+    tell_time(st);
+    while (pos < len && !s.close) {
+        request req;
+        request_verdict v =
+            request_recognise(bytes + pos, len - pos, &a->limits, &req);
+
+        if (v == REQUEST_INCOMPLETE) {
+            break;
+        }
+        if (v == REQUEST_NOT_MINE) {
+            hand_over(&s, NULL, NULL, 0, 0, bytes + pos, len - pos);
+            return;
+        }
+        if (serve_one(&s, bytes + pos, len - pos, &req) != SERVED) {
+            return;
+        }
+        pos += req.consumed;
+    }
+    if (flush(&s, bytes + pos, len - pos) != SERVED) {
+        return;
+    }
+    if (s.close) {
+        linger(l, c);
+    }
+    else if (pos == len) {
+        wait_idle(l, c,
+                  s.keep_alive < 0 ? a->keep_alive_timeout : s.keep_alive);
+    }
+    else if (keep_input(c, bytes + pos, len - pos)) {
+        loop_close(l, c);
+    }
+    else {
+        if (c->state != CONN_READING || pos) {
+            c->state = CONN_READING;
+            c->began = l->now;
+        }
+        loop_wait(l, c, EPOLLIN,
+                  c->began + (a->header_first ? a->header_first : a->timeout));
+    }
+}
+
+static void go_on_sending(loop *l, conn *c)
+{
+    statics *st = l->answers_ctx;
+    sending *job = c->answer;
+    send_result r = send_go_on(&st->out, c->fd, job);
+    int over = job->close;
+    char *in = c->in;
+    size_t len = c->in_len;
+
+    if (r == SEND_FAILED) {
+        loop_close(l, c);
+        return;
+    }
+    if (r != SEND_DONE) {
+        loop_wait(l, c, EPOLLOUT, l->now + address_of(st, c)->timeout);
+        return;
+    }
+    drop_sending(st, c);
+    if (over) {
+        linger(l, c);
+        return;
+    }
+    if (!in) {
+        wait_idle(l, c, address_of(st, c)->keep_alive_timeout);
+        return;
+    }
+    /* The next requests were read before this answer had left. */
+    c->in = NULL;
+    c->in_len = c->in_size = 0;
+    c->state = CONN_READING;
+    c->began = l->now;
+    serve(l, c, in, len);
+    free(in);
+}
+
+static void read_more(loop *l, conn *c)
+{
+    statics *st = l->answers_ctx;
+    size_t have = c->in_len;
+    ssize_t n;
+
+    if (have) {
+        memcpy(st->in, c->in, have);
+    }
+    n = recv(c->fd, st->in + have, sizeof(st->in) - have, MSG_DONTWAIT);
+    if (n > 0) {
+        serve(l, c, st->in, have + (size_t)n);
+    }
+    else if (n == 0 && have) {
+        /* Half a request and the client's end: httpd knows what to say. */
+        to_httpd(l, c, st->in, have);
+    }
+    else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+        loop_close(l, c);
+    }
+    else if (have && !c->events) {
+        /* Came with bytes from another process or from httpd. */
+        serve(l, c, st->in, have);
+    }
+    else if (!c->events) {
+        c->state = CONN_IDLE;
+        loop_wait(l, c, EPOLLIN, l->now + address_of(st, c)->timeout);
+    }
+}
+
+void serve_ready(loop *l, conn *c, uint32_t events)
+{
+    switch (c->state) {
+    case CONN_SENDING:
+        go_on_sending(l, c);
+        break;
+    case CONN_CLOSING:
+        drain(l, c);
+        break;
+    default:
+        read_more(l, c);
+        break;
+    }
+}
+
+/* Too slow: a started request is httpd's, which knows how to say so; all
+ * others are closed as httpd closes them. */
+void serve_expired(loop *l, conn *c)
+{
+    if (c->state == CONN_READING && c->in) {
+        loop_hand_over(l, c);
+        return;
+    }
+    loop_close(l, c);
+}
+
+void serve_stopping(loop *l, conn *c, int graceful)
+{
+    if (!graceful || c->state != CONN_SENDING) {
+        loop_close(l, c);
+    }
+}
+
+void serve_closing(loop *l, conn *c)
+{
+    drop_sending(l->answers_ctx, c);
+}
