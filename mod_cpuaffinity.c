@@ -191,6 +191,10 @@ static void register_hooks(apr_pool_t *p)
     /* Before a worker's first connection touches memory anywhere. */
     ap_hook_pre_connection(pre_connection, NULL, NULL, APR_HOOK_REALLY_FIRST);
 
+    /* Before anybody reads: a request that the loop can answer is its own. */
+    ap_hook_process_connection(takeback_process_connection, NULL, NULL,
+                               APR_HOOK_REALLY_FIRST);
+
     /* What the loop has read of a connection comes back below every filter;
      * what is idle when the process stops moves to the next generation. */
     ap_hook_insert_network_bucket(door_network_bucket, NULL, NULL,

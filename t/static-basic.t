@@ -61,7 +61,8 @@ is hits() - $before, 4, 'all by the loop';
     my $all = '';
     my $n0 = hits();
     for my $i (1 .. 12) {
-        print {$s} "GET /1k.txt HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        print {$s} "GET /1k.txt HTTP/1.1\r\nHost: localhost\r\n"
+            . "Connection: keep-alive\r\n\r\n";
         my $want = 1024;
         my $buf = '';
         while ($buf !~ /\r\n\r\n/
