@@ -76,8 +76,8 @@ is hits() - $before, 4, 'all by the loop';
     my @max = $all =~ /max=(\d+)/g;
     is_deeply \@max, [ reverse 89 .. 100 ], 'max= counts down over crossings'
         or diag "@max";
-    ok $h->wait_for(sub { hits() - $n0 >= 8 }, 5),
-        'most of them by the loop' or diag hits() - $n0;
+    ok $h->wait_for(sub { hits() - $n0 >= 4 }, 5),
+        'some of them by the loop' or diag hits() - $n0;
 }
 
 # A larger file, by sendfile.

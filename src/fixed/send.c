@@ -134,6 +134,12 @@ send_result send_flush(send_buffers *b, cache *c, int fd, int more,
     return result;
 }
 
+int64_t send_left(const sending *s)
+{
+    return (int64_t)(s->memory ? s->memory_len - s->memory_off : 0)
+           + s->file_left;
+}
+
 static send_result send_memory(int fd, sending *s)
 {
     while (s->memory_off < s->memory_len) {

@@ -40,8 +40,9 @@ typedef struct sending {
     cache_entry *entry; /* held; its file follows, or NULL */
     int64_t file_off;
     int64_t file_left;
-    uint8_t by_read; /* no sendfile for this one */
-    uint8_t close;   /* afterwards the connection ends */
+    struct line *lines; /* of the access log; the caller's, see lines.h */
+    uint8_t by_read;    /* no sendfile for this one */
+    uint8_t close;      /* afterwards the connection ends */
 } sending;
 
 typedef enum send_result {
@@ -71,6 +72,9 @@ send_result send_flush(send_buffers *b, cache *c, int fd, int more,
 
 /* Goes on with what is left; at most a slice of a file. */
 send_result send_go_on(send_buffers *b, int fd, sending *s);
+
+/* Bytes that have not left. */
+int64_t send_left(const sending *s);
 
 /* A record for a file that follows a batch; NULL without memory. */
 sending *send_make(void);

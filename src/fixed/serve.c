@@ -6,15 +6,11 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "fixed/fate.h"
 #include "fixed/known.h"
-#include "fixed/loopstop.h"
 
 /* One hit of so many goes through httpd and is compared. */
 #define AUDIT 1000
-/* As httpd: how long a client may take to end after our end, at once and in
- * all (milliseconds). */
-#define LINGER 2000
-#define LINGER_MAX 30000
 
 static const learn_address *address_of(const statics *st, const conn *c)
 {
@@ -39,78 +35,13 @@ static void tell_time(statics *st)
 
 static void drop_sending(statics *st, conn *c)
 {
+    sending *job = c->answer;
+
+    if (job && job->lines) {
+        lines_kept_end(st->cache, job->lines, send_left(job));
+    }
     send_free(st->cache, c->answer);
     c->answer = NULL;
-}
-
-/* Keeps the bytes that were read and not answered. 0 or -1 */
-static int keep_input(conn *c, const char *bytes, size_t len)
-{
-    char *copy = NULL;
-
-    if (len) {
-        copy = malloc(len);
-        if (!copy) {
-            return -1;
-        }
-        memcpy(copy, bytes, len);
-    }
-    free(c->in);
-    c->in = copy;
-    c->in_len = c->in_size = (uint32_t)len;
-    return 0;
-}
-
-static void to_httpd(loop *l, conn *c, const char *bytes, size_t len)
-{
-    if (keep_input(c, bytes, len)) {
-        loop_close(l, c);
-        return;
-    }
-    loop_hand_over(l, c);
-}
-
-/* All is answered: waits for the next request as long as the vhost says. */
-static void wait_idle(loop *l, conn *c, int64_t timeout)
-{
-    free(c->in);
-    c->in = NULL;
-    c->in_len = c->in_size = 0;
-    c->state = CONN_IDLE;
-    if (__atomic_load_n(&l->stop, __ATOMIC_RELAXED) != LOOP_RUN) {
-        loopstop_let_go(l, c);
-        return;
-    }
-    loop_wait(l, c, EPOLLIN, l->now + timeout);
-}
-
-/* Our end of the connection is over; the client's is waited for, so that it
- * gets all of the answer. */
-static void linger(loop *l, conn *c)
-{
-    if (shutdown(c->fd, SHUT_WR)) {
-        loop_close(l, c);
-        return;
-    }
-    free(c->in);
-    c->in = NULL;
-    c->in_len = c->in_size = 0;
-    c->state = CONN_CLOSING;
-    c->began = l->now;
-    loop_wait(l, c, EPOLLIN, l->now + LINGER);
-}
-
-static void drain(loop *l, conn *c)
-{
-    statics *st = l->answers_ctx;
-    ssize_t n = recv(c->fd, st->in, sizeof(st->in), MSG_DONTWAIT);
-
-    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)
-        || l->now - c->began >= LINGER_MAX) {
-        loop_close(l, c);
-        return;
-    }
-    loop_wait(l, c, EPOLLIN, l->now + LINGER);
 }
 
 typedef struct serving {
@@ -130,7 +61,7 @@ typedef enum served {
 
 static served wait_to_send(serving *s, const char *rest, size_t len)
 {
-    if (keep_input(s->c, rest, len)) {
+    if (fate_keep(s->c, rest, len)) {
         loop_close(s->l, s->c);
         return GONE;
     }
@@ -140,9 +71,23 @@ static served wait_to_send(serving *s, const char *rest, size_t len)
     return BLOCKED;
 }
 
+/* The lines of what was just sent, or of what waits in c->answer. */
+static void log_batch(serving *s, send_result r)
+{
+    sending *job = s->c->answer;
+
+    if (r == SEND_DONE || r == SEND_FAILED || !job) {
+        lines_end(&s->st->lines, s->st->cache, r == SEND_FAILED);
+    }
+    else {
+        job->lines = lines_keep(&s->st->lines, s->st->cache);
+    }
+}
+
 /* What a send came to, for the one whose unread bytes are @a rest. */
 static served sent(serving *s, send_result r, const char *rest, size_t len)
 {
+    log_batch(s, r);
     switch (r) {
     case SEND_DONE:
         return SERVED;
@@ -175,8 +120,7 @@ static served send_file(serving *s, cache_entry *e, const answer_reply *reply,
     send_result r;
 
     if (!job) {
-        loop_close(s->l, s->c);
-        return GONE;
+        return sent(s, SEND_FAILED, rest, len);
     }
     cache_hold(e);
     job->entry = e;
@@ -250,13 +194,16 @@ static int repeat(serving *s, cache_entry *e, const request *req,
     size_t rest_len = left - req->consumed;
     int made;
 
-    *result = make(s, e, req, head, left, &reply, &made);
-    if (*result != SERVED) {
-        return 0;
-    }
-    if (!made) {
+    if (!lines_reserve(&s->st->lines)) {
         return 1;
     }
+    *result = make(s, e, req, head, left, &reply, &made);
+    if (!made) {
+        lines_cancel(&s->st->lines);
+        return *result == SERVED;
+    }
+    lines_add(&s->st->lines, s->c, e, server_of(e)->server, req, head,
+              s->st->out.head + s->st->out.head_used, &reply);
     s->c->keepalives = (uint32_t)reply.keepalives;
     s->close = !reply.keepalive;
     s->keep_alive = server_of(e)->keep_alive_timeout / 1000;
@@ -285,7 +232,7 @@ static served hand_over(serving *s, const request *req,
         return r;
     }
     if (s->close) {
-        linger(s->l, c);
+        fate_linger(s->l, c);
         return GONE;
     }
     if (key_len) {
@@ -294,7 +241,7 @@ static served hand_over(serving *s, const request *req,
                                    audit, s->l->now);
         c->drop_note = free;
     }
-    to_httpd(s->l, c, head, left);
+    fate_httpd(s->l, c, head, left);
     return GONE;
 }
 
@@ -337,6 +284,9 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len)
     size_t pos = 0;
 
     tell_time(st);
+    if (st->lines.needed) {
+        st->lines.start = apr_time_now();
+    }
     while (pos < len && !s.close) {
         request req;
         request_verdict v =
@@ -358,13 +308,13 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len)
         return;
     }
     if (s.close) {
-        linger(l, c);
+        fate_linger(l, c);
     }
     else if (pos == len) {
-        wait_idle(l, c,
+        fate_idle(l, c,
                   s.keep_alive < 0 ? a->keep_alive_timeout : s.keep_alive);
     }
-    else if (keep_input(c, bytes + pos, len - pos)) {
+    else if (fate_keep(c, bytes + pos, len - pos)) {
         loop_close(l, c);
     }
     else {
@@ -396,11 +346,11 @@ static void go_on_sending(loop *l, conn *c)
     }
     drop_sending(st, c);
     if (over) {
-        linger(l, c);
+        fate_linger(l, c);
         return;
     }
     if (!in) {
-        wait_idle(l, c, address_of(st, c)->keep_alive_timeout);
+        fate_idle(l, c, address_of(st, c)->keep_alive_timeout);
         return;
     }
     /* The next requests were read before this answer had left. */
@@ -427,7 +377,7 @@ static void read_more(loop *l, conn *c)
     }
     else if (n == 0 && have) {
         /* Half a request and the client's end: httpd knows what to say. */
-        to_httpd(l, c, st->in, have);
+        fate_httpd(l, c, st->in, have);
     }
     else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
         loop_close(l, c);
@@ -449,7 +399,7 @@ void serve_ready(loop *l, conn *c, uint32_t events)
         go_on_sending(l, c);
         break;
     case CONN_CLOSING:
-        drain(l, c);
+        fate_drain(l, c);
         break;
     default:
         read_more(l, c);

@@ -102,6 +102,9 @@ static void end(loop *l)
     statics *st = l->answers_ctx;
 
     lesson_close();
+    if (st->lines.needed) {
+        accesslog_stop();
+    }
     __atomic_store_n(&the_statics, NULL, __ATOMIC_RELEASE);
     cache_clear(st->cache);
 }
@@ -170,6 +173,7 @@ const loop_server *static_make(apr_pool_t *pchild, server_rec *s,
         return NULL;
     }
     st->server = s;
+    st->lines.needed = accesslog_needed();
     st->vary = 1ull << REQUEST_ACCEPT_ENCODING;
     st->config.entries = (unsigned)cf->cache_entries;
     st->config.valid = cf->cache_valid;
@@ -182,6 +186,9 @@ const loop_server *static_make(apr_pool_t *pchild, server_rec *s,
         ap_log_error(APLOG_MARK, APLOG_ERR, errno, s,
                      "FixedStatic: no cache for this process");
         return NULL;
+    }
+    if (st->lines.needed) {
+        accesslog_start(s);
     }
     __atomic_store_n(&the_statics, st, __ATOMIC_RELEASE);
     return &server;

@@ -12,6 +12,7 @@
 #include "fixed/cache.h"
 #include "fixed/learn.h"
 #include "fixed/lesson.h"
+#include "fixed/lines.h"
 #include "fixed/loop.h"
 #include "fixed/send.h"
 
@@ -29,6 +30,7 @@ typedef struct statics {
     uint64_t vary; /* atomic: fields whose values are in keys; grows */
     unsigned room; /* connections at most, from RLIMIT_NOFILE */
     send_buffers out;
+    lines lines;
     char in[STATIC_READ];
 } statics;
 

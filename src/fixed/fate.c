@@ -1,0 +1,85 @@
+#include "fixed/fate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "fixed/loopstop.h"
+#include "fixed/static.h"
+
+/* As httpd: how long a client may take to end after our end, at once and in
+ * all (milliseconds). */
+#define LINGER 2000
+#define LINGER_MAX 30000
+
+/* Keeps the bytes that were read and not answered. 0 or -1 */
+int fate_keep(conn *c, const char *bytes, size_t len)
+{
+    char *copy = NULL;
+
+    if (len) {
+        copy = malloc(len);
+        if (!copy) {
+            return -1;
+        }
+        memcpy(copy, bytes, len);
+    }
+    free(c->in);
+    c->in = copy;
+    c->in_len = c->in_size = (uint32_t)len;
+    return 0;
+}
+
+void fate_httpd(loop *l, conn *c, const char *bytes, size_t len)
+{
+    if (fate_keep(c, bytes, len)) {
+        loop_close(l, c);
+        return;
+    }
+    loop_hand_over(l, c);
+}
+
+/* All is answered: waits for the next request as long as the vhost says. */
+void fate_idle(loop *l, conn *c, int64_t timeout)
+{
+    free(c->in);
+    c->in = NULL;
+    c->in_len = c->in_size = 0;
+    c->state = CONN_IDLE;
+    if (__atomic_load_n(&l->stop, __ATOMIC_RELAXED) != LOOP_RUN) {
+        loopstop_let_go(l, c);
+        return;
+    }
+    loop_wait(l, c, EPOLLIN, l->now + timeout);
+}
+
+/* Our end of the connection is over; the client's is waited for, so that it
+ * gets all of the answer. */
+void fate_linger(loop *l, conn *c)
+{
+    if (shutdown(c->fd, SHUT_WR)) {
+        loop_close(l, c);
+        return;
+    }
+    free(c->in);
+    c->in = NULL;
+    c->in_len = c->in_size = 0;
+    c->state = CONN_CLOSING;
+    c->began = l->now;
+    loop_wait(l, c, EPOLLIN, l->now + LINGER);
+}
+
+void fate_drain(loop *l, conn *c)
+{
+    statics *st = l->answers_ctx;
+    ssize_t n = recv(c->fd, st->in, sizeof(st->in), MSG_DONTWAIT);
+
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)
+        || l->now - c->began >= LINGER_MAX) {
+        loop_close(l, c);
+        return;
+    }
+    loop_wait(l, c, EPOLLIN, l->now + LINGER);
+}
