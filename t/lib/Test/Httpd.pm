@@ -76,6 +76,8 @@ sub new {
     chmod 0755, $self->{root};
     make_path("$self->{root}/$_") for qw(logs htdocs cgi-bin run sanitizer);
     chmod 01777, "$self->{root}/sanitizer"; # children write there too
+    mkdir "$self->{root}/cores";
+    chmod 0777, "$self->{root}/cores";    # children are www-data
     $self->{port} = free_port();
     $self->{owner} = $$;
     $self->write_file('htdocs/index.html', "<p>hello</p>\n");
@@ -124,6 +126,7 @@ ServerRoot "$root"
 DefaultRuntimeDir run
 ServerName localhost
 PidFile run/httpd.pid
+CoreDumpDirectory "$root/cores"
 ErrorLog logs/error_log
 LogLevel info
 $load$ours$listen$user$mpm_conf
@@ -354,7 +357,7 @@ sub finish {
     }
     push @bad, split /\n/, _slurp($_)
         for glob "$self->{root}/sanitizer/*";
-    push @bad, "core file $_" for glob "$self->{root}/core*";
+    push @bad, "core file $_" for glob "$self->{root}/cores/*";
     Test::More::ok(!@bad, 'error log is clean, httpd stopped')
         or Test::More::diag(join "\n", @bad[0 .. ($#bad > 20 ? 20 : $#bad)]);
     remove_tree($self->{root}) unless $ENV{KEEP} || @bad;
