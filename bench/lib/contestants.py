@@ -4,6 +4,7 @@ A contestant runs a site: "static", "logs" (static, access logs on), "pids"
 (static, a log of process ids), "dynamic" (static and /hello) or "proxy".
 """
 
+import copy
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import subprocess
 from . import procs
 from .machine import cpus, output
 from .server import BenchError, Server
+from .trial import loop_answers
 
 HTTPD_PROCESSES = 8
 STATIC = ("static", "logs", "pids", "dynamic")
@@ -18,7 +20,7 @@ STATIC = ("static", "logs", "pids", "dynamic")
 
 class Contestant:
     def __init__(self, name, title, config, sites, flags=(), pin=False,
-                 settings=None, note=""):
+                 settings=None, note="", trial=None):
         self.name = name
         self.title = title
         self.config = config
@@ -27,6 +29,8 @@ class Contestant:
         self.pin = pin
         self.settings = settings or {}
         self.note = note
+        # (address, port) of a running server with -D trial → why not, or None
+        self.trial = trial
         self.absent = None
 
     @property
@@ -64,7 +68,8 @@ def table():
         Contestant("fixed", "httpd fixed processes", "httpd-fixed.conf",
                    STATIC),
         Contestant("fixedstatic", "httpd fixed + static",
-                   "httpd-fixedstatic.conf", STATIC),
+                   "httpd-fixedstatic.conf", STATIC,
+                   trial=loop_answers),
         # its settings are chosen by the sweep of each scenario
         Contestant("nginx", "nginx", "nginx.conf", STATIC),
         Contestant("lighttpd", "lighttpd", "lighttpd.conf",
@@ -204,7 +209,17 @@ class Field:
         if "Invalid command" in text or "mod_cpuaffinity.so" in text:
             lines = [line for line in text.splitlines() if line.strip()]
             return "not in this build: " + " ".join(lines[:2])
-        return None
+        return self.attempt(contestant) if contestant.trial else None
+
+    def attempt(self, contestant):
+        """Starts it once and asks its trial."""
+        tried = copy.copy(contestant)
+        tried.flags = (*contestant.flags, "trial")
+        server = self.start(tried, contestant.sites[0])
+        try:
+            return contestant.trial(self.address, server.port)
+        finally:
+            server.stop()
 
 
 def nofile():
