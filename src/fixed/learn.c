@@ -46,8 +46,10 @@ void learn_differs(const lesson *l, const char *what)
     learncount_refused(LEARN_AUDIT, s->index);
     ap_log_error(APLOG_MARK, APLOG_ERR, 0, l->server.server,
                  "FixedStatic is off for this vhost until the next restart: "
-                 "an audit of %s found another answer: %s",
-                 l->path ? l->path : "a file", what);
+                 "an audit of %s found another answer: %s (%d%s%s)",
+                 l->path ? l->path : "a file", what, l->status,
+                 l->reason >= 0 ? ", " : "",
+                 learn_reason_text((learn_reason)l->reason));
 }
 
 void learn_pre_config(apr_pool_t *pconf)

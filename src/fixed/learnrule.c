@@ -6,6 +6,7 @@
 #include "http_log.h"
 #include "http_protocol.h"
 #include "http_request.h"
+#include "ap_mpm.h"
 #include "util_filter.h"
 #include "apr_date.h"
 #include "apr_strings.h"
@@ -316,6 +317,7 @@ static learn_reason vary_bits(subject *s, uint64_t *bits)
 static answer_connection connection_of(const subject *s)
 {
     const server_rec *v = s->r->server;
+    int state = AP_MPMQ_RUNNING;
     answer_connection c = {
         .keepalives = s->t->note->keepalives,
         .keep_alive = v->keep_alive,
@@ -323,6 +325,8 @@ static answer_connection connection_of(const subject *s)
         .timeout = v->keep_alive_timeout,
     };
 
+    ap_mpm_query(AP_MPMQ_MPM_STATE, &state);
+    c.stopping = state == AP_MPMQ_STOPPING;
     return c;
 }
 
@@ -337,7 +341,6 @@ static learn_reason r8_again(subject *s, answer *a, char *copy)
                      r7_flags(s), copy, &s->detail)) {
         return LEARN_HEAD;
     }
-    /* A process that is stopping says "close" once; not what is repeated. */
     return answer_verify(a, &n->req, lesson_note_head(n), &c, s->t->head,
                          s->t->head_len)
                ? LEARN_OK
@@ -349,6 +352,20 @@ static learn_reason (*const rules[])(subject *) = {
     scope,      r0_one_key,     r1_plain_get, r1_direct, r2_default_handler,
     r3_way_out, r5_environment, r6_one_file,
 };
+
+/* Does a refusal tell an audit that the loop would have been wrong? Not when
+ * the request asked for less than the whole, and not when the process began
+ * to stop in between. */
+static int tells(const lesson_note *n, learn_reason reason)
+{
+    static const uint64_t partial = (uint64_t)1 << REQUEST_RANGE
+                                    | (uint64_t)1 << REQUEST_IF_RANGE
+                                    | (uint64_t)1 << REQUEST_IF_NONE_MATCH
+                                    | (uint64_t)1 << REQUEST_IF_MODIFIED_SINCE;
+
+    return !n->req.head_only && !(n->req.present & partial)
+           && reason != LEARN_VERIFY && reason != LEARN_AUDIT;
+}
 
 static void refuse(subject *s, learn_reason reason)
 {
@@ -368,8 +385,8 @@ static void refuse(subject *s, learn_reason reason)
                      learn_reason_rule(reason), learn_reason_text(reason),
                      s->detail ? ": " : "", s->detail ? s->detail : "");
     }
-    if (n->audit) {
-        lesson *l = lesson_make(n, LESSON_REFUSED, NULL, NULL);
+    if (n->audit && tells(n, reason)) {
+        lesson *l = lesson_make(n, LESSON_REFUSED, NULL, s->r->filename);
 
         if (l) {
             l->reason = reason;

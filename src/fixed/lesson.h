@@ -61,8 +61,10 @@ typedef enum lesson_kind {
     LESSON_ANSWER, /* everything is filled in */
     LESSON_WIDEN,  /* its Vary names fields that are not in the key: only key
                       and vary are filled in */
-    LESSON_REFUSED /* may not be repeated: only key, reason, status. Posted
-                      for audits only; learn has counted it */
+    LESSON_REFUSED /* may not be repeated: key, path, reason, status and
+                      server.server. Posted for audits only, and only when it
+                      means that the loop would have been wrong; learn has
+                      counted it */
 } lesson_kind;
 
 /* What is to be known of the vhost that answered: answer_connection's. */

@@ -1,0 +1,107 @@
+# What is noticed although the configuration does not show it: a module behind
+# a known name that chooses files itself (R2), and one whose answers change
+# without the file (the audit: one hit in a thousand is httpd's).
+use strict;
+use warnings;
+use lib 't/lib';
+use Test::More;
+use Test::Twin;
+use Time::HiRes qw(sleep);
+
+plan skip_all => 'the loop answers nothing in this build'
+    unless Test::Twin::has_loop();
+
+my $dir = Test::Httpd->new(module => 0); # for its ServerRoot only
+my $so = $dir->root . '/mod_disguise.so';
+my $flags = join ' ', map { my $v = `apxs -q $_`; chomp $v; $v }
+    qw(CFLAGS EXTRA_CPPFLAGS);
+chomp(my $include = `apxs -q INCLUDEDIR`);
+chomp(my $apr = `apr-1-config --includes --cppflags`);
+is system("cc -shared -fPIC $flags -I$include $apr -o $so "
+    . 't/module/disguise.c'), 0, 'the module is built';
+
+my $t = Test::Twin->new(conf => <<"END");
+LoadModule disguise_module $so
+MaxKeepAliveRequests 0
+FixedStaticCache 1000 30s
+<VirtualHost *:\@PORT\@>
+    ServerName other.test
+    DocumentRoot \@ROOT\@/htdocs
+</VirtualHost>
+<VirtualHost *:\@PORT\@>
+    ServerName turning.test
+    DocumentRoot \@ROOT\@/htdocs
+</VirtualHost>
+END
+$t->file('sendfile/a.txt', "never sent\n");
+$t->file('other.txt', "other\n");
+$t->file('turn/a.txt', "turn\n");
+$t->start;
+
+# R2: the answer is a whole file with its own ETag, but not httpd's choice.
+my $a = $t->request('/sendfile/a.txt');
+$t->learn($a);
+is $t->hits, 0, 'a file that a module sends is not learned';
+like $t->fixed->log, qr/is not learned \(R2\)/, 'because of its handler';
+$t->same('its next answer', $t->request('/sendfile/a.txt',
+    'Cookie: other.txt'));
+
+# Many hits on one connection, in lots.
+sub hammer {
+    my ($request, $count) = @_;
+    my $s = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
+        PeerPort => $t->fixed->port) or die "connect: $!";
+    my $seen = 0;
+    for (1 .. $count / 50) {
+        print {$s} $request x 50;
+        my $want = 50;
+        my $text = '';
+        while ($want > 0) {
+            sysread $s, $text, 65536, length $text or last;
+            while ($text =~ s/\A.*?\r\n\r\nturn\n//s) { $want--, $seen++ }
+        }
+    }
+    return $seen;
+}
+
+my $turn = $t->request('/turn/a.txt', 'Host: turning.test');
+$t->learn($turn);
+cmp_ok $t->hits, '>', 0, 'the loop answers';
+is hammer($turn, 2500), 2500, 'every request is answered';
+$t->fixed->wait_for(sub { $t->counter('audited') >= 2 }, 5);
+cmp_ok $t->counter('audited'), '>=', 2, 'one in a thousand is audited';
+is $t->counter('differed'), 0, 'and none differs';
+
+# Parts and unchanged files prove nothing against the loop.
+my $part = $t->request('/turn/a.txt', 'Host: turning.test',
+    'If-Modified-Since: Tue, 14 Nov 2023 22:13:20 GMT');
+{
+    my $s = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
+        PeerPort => $t->fixed->port);
+    for (1 .. 44) {
+        print {$s} $part x 50;
+        my ($text, $want) = ('', 50);
+        while ($want > 0) {
+            sysread $s, $text, 65536, length $text or last;
+            $want-- while $text =~ s/\A.*?\r\n\r\n//s;
+        }
+    }
+}
+sleep 0.2;
+is $t->counter('differed'), 0, 'a 304 of httpd is no difference';
+
+$t->fixed->write_file('turned', 'now');
+hammer($turn, 1200);
+$t->fixed->wait_for(sub { $t->counter('differed') >= 1 }, 5);
+is $t->counter('differed'), 1, 'the audit finds the difference';
+like $t->fixed->log, qr/error.*FixedStatic is off for this vhost until the
+    \ next\ restart/x, 'the log says so';
+my $before = $t->hits;
+my ($now) = $t->learn($turn);
+is $t->hits, $before, 'the vhost is off';
+like $now, qr/X-Turned: 1/, 'and its answers are httpd\'s';
+$t->learn($t->request('/1k.txt', 'Host: other.test'));
+cmp_ok $t->hits, '>', $before, 'another vhost is not';
+$t->finish;
+$dir->finish;
+done_testing;
