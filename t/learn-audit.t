@@ -94,8 +94,8 @@ $t->fixed->write_file('turned', 'now');
 hammer($turn, 1200);
 $t->fixed->wait_for(sub { $t->counter('differed') >= 1 }, 5);
 is $t->counter('differed'), 1, 'the audit finds the difference';
-like $t->fixed->log, qr/error.*FixedStatic is off for this vhost until the
-    \ next\ restart/x, 'the log says so';
+like $t->fixed->log, qr/error.*FixedStatic is off for this vhost until/,
+    'the log says so';
 my $before = $t->hits;
 my ($now) = $t->learn($turn);
 is $t->hits, $before, 'the vhost is off';
