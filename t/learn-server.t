@@ -125,12 +125,18 @@ END
         'expires.test' => "ExpiresActive on\nExpiresDefault A60",
         'type.test' => 'Header set Content-Type text/x',
         'lookups.test' => 'HostnameLookups on',
+        'proxy.test' => "SetEnvIf X-Debug 1 no-proxy\nProxyPass /p http://b/",
+        'user.test' => 'UserDir public_html',
+        'remote.test' => 'RemoteIPHeader X-Forwarded-For',
+        'filter.test' => "FilterDeclare x\nFilterProvider x SUBSTITUTE "
+            . qq{"req('Cookie') == 'x'"\nFilterChain x},
     );
     my $conf = "HttpProtocolOptions Unsafe\n" . $vhost->('a.test', '')
         . $vhost->('b.test', 'Header set X-B b')
         . join '', map $vhost->($_, $refused{$_}), sort keys %refused;
     my $t = Test::Twin->new(conf => $conf,
-        modules => [qw(rewrite headers expires)]);
+        modules => [qw(rewrite headers expires proxy
+        proxy_http userdir remoteip filter substitute)]);
     $t->file("$_/x.txt", "of $_\n") for 'a.test', 'b.test', keys %refused;
     $t->start;
     learns($t, 'a vhost beside others', 1, '/x.txt', 'Host: a.test');
@@ -146,6 +152,18 @@ END
         'the dump lists the refusals';
     like $dump, qr/FixedStatic for a\.test: answers may be repeated/,
         'and who is not refused';
+    my $status = $t->fixed->json('/cpuaffinity?json')->{learning};
+    my %state = map { $_->{server} => $_ } @{ $status->{servers} };
+    is $state{'a.test'}{state}, 'on', 'the status knows who is on';
+    is $state{'rewrite.test'}{state}, 'off', 'and who is off';
+    like $state{'rewrite.test'}{why}, qr/RewriteEngine \(.*:\d+\)/, 'and why';
+    my ($s2) = grep $_->{rule} eq 'S2', @{ $status->{refusals} };
+    cmp_ok $s2->{count}, '>', 10, 'refusals are counted by reason';
+    like $t->fixed->get('/cpuaffinity')->{body}, qr/<td>rewrite\.test<td>off/,
+        'on the page, too';
+    like $t->fixed->get('/cpuaffinity?prometheus')->{body},
+        qr/^httpd_cpuaffinity_refusals_total\{rule="S2",reason="[^"]+"\} \d/m,
+        'and for Prometheus';
     # R0: Unsafe takes the vhost from an absolute target, the fields stay.
     $t->learn("GET http://b.test/x.txt HTTP/1.1\r\nHost: a.test\r\n\r\n");
     learns($t, 'R0, the other vhost', 1, '/x.txt', 'Host: a.test');

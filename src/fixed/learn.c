@@ -35,6 +35,28 @@ uint64_t learn_refusals(learn_reason reason)
     return learncount_get(reason);
 }
 
+int learn_server(unsigned n, learn_state *state)
+{
+    const learnserver *s = learnserver_at(n);
+
+    if (!s) {
+        return 0;
+    }
+    memset(state, 0, sizeof(*state));
+    state->name = s->server->server_hostname ? s->server->server_hostname
+                                             : "the main server";
+    state->wanted = s->wanted;
+    if (s->reason != LEARN_OK) {
+        state->rule = learn_reason_rule(s->reason);
+        state->why = s->why;
+    }
+    else if (learnserver_any() && learncount_is_off(s->index)) {
+        state->rule = learn_reason_rule(LEARN_AUDIT);
+        state->why = learn_reason_text(LEARN_AUDIT);
+    }
+    return 1;
+}
+
 void learn_differs(const lesson *l, const char *what)
 {
     const learnserver *s = learnserver_of(l->server.server);

@@ -54,6 +54,17 @@ const char *learn_reason_text(learn_reason reason);
  * thread. */
 uint64_t learn_refusals(learn_reason reason);
 
+/* What is known of one server. */
+typedef struct learn_state {
+    const char *name; /* of the vhost, "the main server" without one */
+    int wanted;       /* FixedStatic is on somewhere in it */
+    const char *rule; /* that refuses it as a whole; NULL: none */
+    const char *why;  /* directive and place, or module; NULL without rule */
+} learn_state;
+
+/* The n-th server's. @return 0: there are no more. Any thread of a child. */
+int learn_server(unsigned n, learn_state *state);
+
 /* --- For the loop; any thread after learn_child_init() --- */
 
 /* What the loop needs to know of a local address: read-only. Times are in

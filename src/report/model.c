@@ -8,6 +8,7 @@
 #include "affinity/tasks.h"
 #include "fixed/processes.h"
 #include "fixed/steering.h"
+#include "report/learning.h"
 
 /* The counters of a row by their keys. */
 static const struct {
@@ -107,7 +108,7 @@ json_t *model_make(apr_pool_t *p)
 {
     const plan *pl = affinity_plan();
     const seat_table *t = affinity_seats();
-    json_t *root, *seats;
+    json_t *root, *seats, *learning;
     int i;
 
     if (!pl || !t) {
@@ -119,6 +120,10 @@ json_t *model_make(apr_pool_t *p)
 
         json_object_set_new(root, "steering", json_string(method));
         json_object_set_new(root, "steering_why", json_string(why));
+    }
+    learning = learning_json();
+    if (learning) {
+        json_object_set_new(root, "learning", learning);
     }
     seats = json_object_get(root, "seats");
     for (i = 0; i < t->seats; i++) {

@@ -8,6 +8,8 @@
 #include "http_core.h"
 #include "http_protocol.h"
 
+#include "report/learning.h"
+
 static const char *text(const json_t *o, const char *key)
 {
     const char *s = json_string_value(json_object_get(o, key));
@@ -193,6 +195,7 @@ void page_section(request_rec *r, const json_t *model)
     {
         draw_seat(r, item);
     }
+    learning_html(r, json_object_get(model, "learning"));
 }
 
 void page_html(request_rec *r, const json_t *model)
@@ -284,4 +287,5 @@ void page_prometheus(request_rec *r, const json_t *model)
         }
     }
     prometheus_threads(r, model);
+    learning_prometheus(r, json_object_get(model, "learning"));
 }

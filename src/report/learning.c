@@ -1,0 +1,102 @@
+#include "report/learning.h"
+
+#include "http_core.h"
+#include "http_protocol.h"
+
+#include "fixed/learn.h"
+
+json_t *learning_json(void)
+{
+    json_t *servers = json_array(), *refusals = json_array();
+    learn_state s;
+    unsigned i;
+    int reason;
+
+    for (i = 0; learn_server(i, &s); i++) {
+        if (s.wanted) {
+            json_array_append_new(
+                servers,
+                json_pack("{s:s, s:s, s:s, s:s}", "server", s.name, "state",
+                          s.rule ? "off" : "on", "rule", s.rule ? s.rule : "",
+                          "why", s.why ? s.why : ""));
+        }
+    }
+    if (!json_array_size(servers)) {
+        json_decref(servers);
+        json_decref(refusals);
+        return NULL;
+    }
+    for (reason = 0; reason < LEARN_REASON_COUNT; reason++) {
+        uint64_t n = learn_refusals((learn_reason)reason);
+
+        if (n) {
+            json_array_append_new(
+                refusals,
+                json_pack("{s:s, s:s, s:I}", "rule",
+                          learn_reason_rule((learn_reason)reason), "reason",
+                          learn_reason_text((learn_reason)reason), "count",
+                          (json_int_t)n));
+        }
+    }
+    return json_pack("{s:o, s:o}", "servers", servers, "refusals", refusals);
+}
+
+static const char *text(request_rec *r, const json_t *o, const char *key)
+{
+    const char *s = json_string_value(json_object_get(o, key));
+
+    return s ? ap_escape_html(r->pool, s) : "";
+}
+
+void learning_html(request_rec *r, const json_t *learning)
+{
+    size_t i;
+    json_t *item;
+
+    if (!learning) {
+        return;
+    }
+    ap_rputs("<h3>Repeated answers</h3>\n<table>\n", r);
+    json_array_foreach(json_object_get(learning, "servers"), i, item)
+    {
+        ap_rprintf(r,
+                   "<tr><td>%s<td>%s<td>%s<td style=\"text-align:left\">%s\n",
+                   text(r, item, "server"), text(r, item, "state"),
+                   text(r, item, "rule"), text(r, item, "why"));
+    }
+    ap_rputs("</table>\n<p>Answers that were not learned, by reason:</p>\n"
+             "<table>\n",
+             r);
+    json_array_foreach(json_object_get(learning, "refusals"), i, item)
+    {
+        ap_rprintf(
+            r, "<tr><td>%s<td style=\"text-align:left\">%s<td>%lld\n",
+            text(r, item, "rule"), text(r, item, "reason"),
+            (long long)json_integer_value(json_object_get(item, "count")));
+    }
+    ap_rputs("</table>\n", r);
+}
+
+void learning_prometheus(request_rec *r, const json_t *learning)
+{
+    json_t *list = json_object_get(learning, "refusals"), *item;
+    size_t i;
+
+    if (!json_array_size(list)) {
+        return;
+    }
+    ap_rputs("# HELP httpd_cpuaffinity_refusals_total Answers not learned.\n"
+             "# TYPE httpd_cpuaffinity_refusals_total counter\n",
+             r);
+    json_array_foreach(list, i, item)
+    {
+        /* Rules and reasons are our own words: nothing to escape. */
+        ap_rprintf(
+            r,
+            "httpd_cpuaffinity_refusals_total{rule=\"%s\",reason=\"%s\"} "
+            "%lld\n",
+            json_string_value(json_object_get(item, "rule")),
+            json_string_value(json_object_get(item, "reason")),
+            (long long)json_integer_value(json_object_get(item, "count")));
+    }
+}

@@ -1,0 +1,22 @@
+/*
+ * learning: what FixedStatic has refused, by vhost and by reason, as part of
+ * the status. Worker threads.
+ */
+#ifndef CPUAFFINITY_REPORT_LEARNING_H
+#define CPUAFFINITY_REPORT_LEARNING_H
+
+#include <jansson.h>
+
+#include "httpd.h"
+
+/* {"servers": [{"server", "state", "rule", "why"}], "refusals": [{"rule",
+ * "reason", "count"}]}, or NULL: FixedStatic is on nowhere. */
+json_t *learning_json(void);
+
+/* A table of it; nothing for NULL. */
+void learning_html(request_rec *r, const json_t *learning);
+
+/* Counters of refusals; nothing for NULL. */
+void learning_prometheus(request_rec *r, const json_t *learning);
+
+#endif
