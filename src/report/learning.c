@@ -69,10 +69,9 @@ void learning_html(request_rec *r, const json_t *learning)
              r);
     json_array_foreach(json_object_get(learning, "refusals"), i, item)
     {
-        ap_rprintf(
-            r, "<tr><td>%s<td style=\"text-align:left\">%s<td>%lld\n",
-            text(r, item, "rule"), text(r, item, "reason"),
-            (long long)json_integer_value(json_object_get(item, "count")));
+        ap_rprintf(r, "<tr><td>%s<td style=\"text-align:left\">%s<td>%ld\n",
+                   text(r, item, "rule"), text(r, item, "reason"),
+                   (long)json_integer_value(json_object_get(item, "count")));
     }
     ap_rputs("</table>\n", r);
 }
@@ -94,9 +93,9 @@ void learning_prometheus(request_rec *r, const json_t *learning)
         ap_rprintf(
             r,
             "httpd_cpuaffinity_refusals_total{rule=\"%s\",reason=\"%s\"} "
-            "%lld\n",
+            "%ld\n",
             json_string_value(json_object_get(item, "rule")),
             json_string_value(json_object_get(item, "reason")),
-            (long long)json_integer_value(json_object_get(item, "count")));
+            (long)json_integer_value(json_object_get(item, "count")));
     }
 }

@@ -17,9 +17,9 @@ static const char *text(const json_t *o, const char *key)
     return s ? s : "";
 }
 
-static long long number(const json_t *o, const char *key)
+static long number(const json_t *o, const char *key)
 {
-    return (long long)json_integer_value(json_object_get(o, key));
+    return (long)json_integer_value(json_object_get(o, key));
 }
 
 /* The seat whose process set holds a CPU; -1: none. */
@@ -78,7 +78,7 @@ static void draw_cpu(request_rec *r, const json_t *model, const json_t *cpu)
                              hue(seat), load > 12 ? 50 : 86 - 3 * load);
     }
     ap_rprintf(r,
-               "<span class=\"cpu%s\"%s title=\"CPU %d, core %lld, seat %d, "
+               "<span class=\"cpu%s\"%s title=\"CPU %d, core %ld, seat %d, "
                "last seen on it: %d threads %s\">%d</span>",
                json_is_true(json_object_get(cpu, "used")) ? "" : " out", style,
                n, number(cpu, "core"), seat, load,
@@ -89,7 +89,7 @@ static void draw_cpu(request_rec *r, const json_t *model, const json_t *cpu)
 static void draw_machine(request_rec *r, const json_t *model)
 {
     static const char *const levels[] = {"package", "numa", "l3"};
-    long long open[3] = {-2, -2, -2};
+    long open[3] = {-2, -2, -2};
     size_t i;
     json_t *cpu;
     int l, opened = 0;
@@ -108,7 +108,7 @@ static void draw_machine(request_rec *r, const json_t *model)
         for (l = same; l < 3; l++) {
             open[l] = number(cpu, levels[l]);
             if (open[l] >= 0) {
-                ap_rprintf(r, "<div class=\"box\"><b>%s %lld</b> ", levels[l],
+                ap_rprintf(r, "<div class=\"box\"><b>%s %ld</b> ", levels[l],
                            open[l]);
             }
             else {
@@ -130,8 +130,8 @@ static void draw_thread(request_rec *r, const json_t *t)
         strcmp(text(t, "wanted"), text(t, "actual")) && *text(t, "wanted");
 
     ap_rprintf(r,
-               "<tr%s><td>%lld<td>%s<td>%lld<td>%s<td>%s<td>%lld<td>%lld"
-               "<td>%lld.%03lld\n",
+               "<tr%s><td>%ld<td>%s<td>%ld<td>%s<td>%s<td>%ld<td>%ld"
+               "<td>%ld.%03ld\n",
                differs ? " class=\"bad\"" : "", number(t, "tid"),
                text(t, "role"), number(t, "index"),
                ap_escape_html(r->pool, text(t, "wanted")),
@@ -147,9 +147,9 @@ static void draw_seat(request_rec *r, const json_t *seat)
 
     ap_rprintf(r,
                "<details><summary><i style=\"background:hsl(%d,65%%,70%%)\">"
-               "</i>seat %lld: process %s, listener %s; pid %lld; accepts "
-               "%lld, connections %lld, requests %lld, hits %lld, "
-               "hand-offs %lld, adoptions %lld, given %lld, taken %lld"
+               "</i>seat %ld: process %s, listener %s; pid %ld; accepts "
+               "%ld, connections %ld, requests %ld, hits %ld, "
+               "hand-offs %ld, adoptions %ld, given %ld, taken %ld"
                "</summary>\n<table><tr><th>tid<th>role<th>index<th>wanted"
                "<th>actual<th>last CPU<th>migrations<th>CPU s\n",
                hue((int)number(seat, "seat")), number(seat, "seat"),
@@ -249,7 +249,7 @@ static void prometheus_threads(request_rec *r, const json_t *model)
             bad += *text(t, "wanted")
                    && strcmp(text(t, "wanted"), text(t, "actual"));
         }
-        ap_rprintf(r, "httpd_cpuaffinity_misplaced_threads{seat=\"%lld\"} %d\n",
+        ap_rprintf(r, "httpd_cpuaffinity_misplaced_threads{seat=\"%ld\"} %d\n",
                    number(seat, "seat"), bad);
     }
     ap_rputs("# HELP httpd_cpuaffinity_migrations Migrations of the living "
@@ -257,13 +257,13 @@ static void prometheus_threads(request_rec *r, const json_t *model)
              r);
     json_array_foreach(json_object_get(model, "seats"), i, seat)
     {
-        long long sum = 0;
+        long sum = 0;
 
         json_array_foreach(json_object_get(seat, "threads"), j, t)
         {
             sum += number(t, "migrations");
         }
-        ap_rprintf(r, "httpd_cpuaffinity_migrations{seat=\"%lld\"} %lld\n",
+        ap_rprintf(r, "httpd_cpuaffinity_migrations{seat=\"%ld\"} %ld\n",
                    number(seat, "seat"), sum);
     }
 }
@@ -281,7 +281,7 @@ void page_prometheus(request_rec *r, const json_t *model)
                    metrics[m].type);
         json_array_foreach(json_object_get(model, "seats"), i, seat)
         {
-            ap_rprintf(r, "httpd_cpuaffinity_%s{seat=\"%lld\"} %lld\n",
+            ap_rprintf(r, "httpd_cpuaffinity_%s{seat=\"%ld\"} %ld\n",
                        metrics[m].metric, number(seat, "seat"),
                        number(seat, metrics[m].key));
         }
