@@ -2,7 +2,8 @@
  *
  *   idle PORT PATH CONNECTIONS ACTIVE SECONDS LOGFILE
  *
- * Opens all connections, prints "ready N", waits for a line on stdin (while
+ * Opens all connections, sends one request on each (a server that defers
+ * accept has none before), prints "ready N", waits for a line on stdin (while
  * the server's memory is measured), then keeps ACTIVE requests in flight,
  * each on a connection chosen at random among the idle ones, for SECONDS.
  * LOGFILE gets h2load's columns: start in µs since the epoch, status, µs.
@@ -41,6 +42,7 @@ static long port;
 static char request[512];
 static size_t request_len;
 static FILE *log_file;
+static int priming; /* the first request of each connection: not logged */
 static struct {
     long requests, bytes, closed, errors;
 } total;
@@ -85,8 +87,10 @@ static void conn_done(struct conn *c, int status)
 {
     int64_t now = now_us();
 
-    fprintf(log_file, "%lld\t%d\t%lld\n", (long long)c->start, status,
-            (long long)(now - c->start));
+    if (!priming) {
+        fprintf(log_file, "%lld\t%d\t%lld\n", (long long)c->start, status,
+                (long long)(now - c->start));
+    }
     total.requests += status == 200;
     total.errors += status != 200;
     c->start = 0;
@@ -183,12 +187,8 @@ static void conn_readable(struct conn *c)
     }
 }
 
-static void start_one(void)
+static void conn_request(struct conn *c)
 {
-    int at = (int)(random() % nidle);
-    struct conn *c = &conns[idle[at]];
-
-    idle[at] = idle[--nidle];
     c->start = now_us();
     c->left = -1;
     c->have = 0;
@@ -199,15 +199,54 @@ static void start_one(void)
     }
 }
 
-static void run(int connections, int active, double seconds)
+static void start_one(void)
+{
+    int at = (int)(random() % nidle);
+    struct conn *c = &conns[idle[at]];
+
+    idle[at] = idle[--nidle];
+    conn_request(c);
+}
+
+static void poll_once(void)
 {
     struct epoll_event events[256];
+    int n = epoll_wait(ep, events, 256, 100);
+
+    for (int i = 0; i < n; i++) {
+        conn_readable(events[i].data.ptr);
+    }
+}
+
+/* One request on each connection, 64 at a time, within 20 seconds. */
+static int prime(int connections)
+{
+    int64_t end = now_us() + 20000000;
+    int started = 0;
+
+    priming = 1;
+    while (nidle < connections && now_us() < end) {
+        while (started < connections && started - nidle < 64) {
+            conn_request(&conns[started++]);
+        }
+        poll_once();
+    }
+    priming = 0;
+    if (nidle < connections || total.errors || total.closed) {
+        fprintf(stderr, "idle: of %d connections %d answered, %ld closed\n",
+                connections, nidle, total.closed);
+        return -1;
+    }
+    memset(&total, 0, sizeof(total));
+    return 0;
+}
+
+static void run(int connections, int active, double seconds)
+{
     int64_t end = now_us() + (int64_t)(seconds * 1e6);
     int64_t grace = end + 5000000;
 
     while (now_us() < grace) {
-        int n;
-
         if (now_us() < end) {
             for (int k = active - (connections - nidle); k > 0; k--) {
                 start_one();
@@ -216,10 +255,7 @@ static void run(int connections, int active, double seconds)
         else if (nidle == connections) {
             return;
         }
-        n = epoll_wait(ep, events, 256, 100);
-        for (int i = 0; i < n; i++) {
-            conn_readable(events[i].data.ptr);
-        }
+        poll_once();
     }
     /* what was not answered five seconds after the end */
     total.errors += connections - nidle;
@@ -233,7 +269,6 @@ static int open_all(int connections)
             fprintf(stderr, "idle: connection %d: %s\n", i, strerror(errno));
             return -1;
         }
-        idle[nidle++] = i;
     }
     return 0;
 }
@@ -266,7 +301,7 @@ int main(int argc, char **argv)
         perror("idle");
         return 1;
     }
-    if (open_all(connections) == -1) {
+    if (open_all(connections) == -1 || prime(connections) == -1) {
         return 1;
     }
     printf("ready %d\n", connections);

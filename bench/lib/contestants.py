@@ -82,9 +82,9 @@ def table():
                    ("proxy",), settings={"BALANCE": "least_conn;"}),
         Contestant("proxy-httpd", "httpd balancer", "httpd-proxy.conf",
                    ("proxy",)),
-        Contestant("proxy-httpd-one", "httpd balancer max=1, one fixed "
-                   "process", "httpd-proxy.conf", ("proxy",),
-                   flags=("one",)),
+        Contestant("proxy-httpd-one", "httpd max=1, one process",
+                   "httpd-proxy.conf", ("proxy",), flags=("one",),
+                   note="FixedProcesses 1"),
     ]
 
 

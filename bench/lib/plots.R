@@ -15,6 +15,7 @@ palette <- setNames(hcl.colors(max(length(servers), 2), "Dark 3")
                     [seq_along(servers)], servers)
 theme_set(theme_minimal(base_size = 13) +
     theme(legend.position = "none", panel.grid.minor = element_blank(),
+          panel.spacing.x = unit(1.5, "lines"),
           plot.title.position = "plot",
           plot.title = element_text(size = 13)))
 
@@ -55,7 +56,7 @@ draw_density <- function(d, title) {
         labs(title = title, x = "response time, ms", y = "density")
 }
 draw_quantile <- function(d, title) {
-    at <- c(0, 0.5, 0.9, 0.99, 0.999, 0.9999)
+    at <- c(0.5, 0.9, 0.99, 0.999, 0.9999)
     ggplot(d, aes(-log10(1 - p), ms, colour = server)) +
         geom_line(linewidth = 0.8) +
         scale_x_continuous(breaks = -log10(1 - at),

@@ -137,6 +137,11 @@ class Bench:
         self.running.clear()
         self.extra.clear()
 
+    def stop_one(self, contestant, site):
+        server = self.running.pop((contestant.name, site), None)
+        if server:
+            server.stop()
+
     def enter_site(self, site):
         if self.site != site:
             self.stop_all()
@@ -226,6 +231,10 @@ class Bench:
     def run(self, entry, scenario, name, contestant, number, seconds):
         if scenario.kind == "flaky":
             self.start_backends()
+        if scenario.kind == "idle":
+            # memory that an earlier run left in the heap would hide what
+            # this one needs
+            self.stop_one(contestant, scenario.site)
         server = self.server(contestant, scenario.site)
         raw = self.raw_path(scenario, name, number)
         offset = pid_counts(server, 0)[1] if scenario.site == "pids" else 0

@@ -61,11 +61,11 @@ def others(idle, quick):
         Scenario("hello", "dynamic", "hello: a dynamic answer of 24 bytes, "
                  "50 connections", site="dynamic", path="/hello?name=World",
                  connections=50, plots=not quick),
-        Scenario("mixed", "dynamic", "mixed: 90 % static 1 KiB, 10 % dynamic "
-                 "on the same connections, 50 of them", site="dynamic",
+        Scenario("mixed", "dynamic", "mixed: 90 % static 1 KiB, 10 % dynamic, "
+                 "50 connections", site="dynamic",
                  kind="mixed", connections=50),
-        Scenario("flaky", "proxy", "flaky backend: three that serve one "
-                 "request at a time (10–50 ms, 1 % 1 s), 6 clients",
+        Scenario("flaky", "proxy", "three flaky backends (10–50 ms, 1 % of "
+                 "requests 1 s, one at a time), 6 clients",
                  site="proxy", kind="flaky", path="/", connections=6,
                  plots=True, rounds=1 if quick else 3,
                  seconds=6 if quick else 20),
