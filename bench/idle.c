@@ -2,10 +2,10 @@
  *
  *   idle PORT PATH CONNECTIONS ACTIVE SECONDS LOGFILE
  *
- * Opens all connections, sends one request on each (a server that defers
- * accept has none before), prints "ready N", waits for a line on stdin (while
- * the server's memory is measured), then keeps ACTIVE requests in flight,
- * each on a connection chosen at random among the idle ones, for SECONDS.
+ * Opens all connections with one request on each, prints "ready N", waits
+ * for a line on stdin (while the server's memory is measured), then keeps
+ * ACTIVE requests in flight, each on a connection chosen at random among the
+ * idle ones, for SECONDS.
  * LOGFILE gets h2load's columns: start in µs since the epoch, status, µs.
  * Last line: "requests R bytes B closed C errors E".
  */
@@ -218,16 +218,26 @@ static void poll_once(void)
     }
 }
 
-/* One request on each connection, 64 at a time, within 20 seconds. */
+/* Opens all and sends one request on each, 64 at a time, within 25 seconds.
+ * A server that defers accept keeps what has sent nothing in a short queue, so
+ * opening all of them first would overrun it. @return 0, or -1 with a message
+ */
 static int prime(int connections)
 {
-    int64_t end = now_us() + 20000000;
-    int started = 0;
+    int64_t end = now_us() + 25000000;
+    int opened = 0;
 
     priming = 1;
     while (nidle < connections && now_us() < end) {
-        while (started < connections && started - nidle < 64) {
-            conn_request(&conns[started++]);
+        while (opened < connections && opened - nidle < 64) {
+            struct conn *c = &conns[opened++];
+
+            if (conn_open(c) == -1) {
+                fprintf(stderr, "idle: connection %d: %s\n", opened,
+                        strerror(errno));
+                return -1;
+            }
+            conn_request(c);
         }
         poll_once();
     }
@@ -261,18 +271,6 @@ static void run(int connections, int active, double seconds)
     total.errors += connections - nidle;
 }
 
-static int open_all(int connections)
-{
-    for (int i = 0; i < connections; i++) {
-        conns[i].left = -1;
-        if (conn_open(&conns[i]) == -1) {
-            fprintf(stderr, "idle: connection %d: %s\n", i, strerror(errno));
-            return -1;
-        }
-    }
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     int connections, active;
@@ -301,7 +299,7 @@ int main(int argc, char **argv)
         perror("idle");
         return 1;
     }
-    if (open_all(connections) == -1 || prime(connections) == -1) {
+    if (prime(connections) == -1) {
         return 1;
     }
     printf("ready %d\n", connections);

@@ -171,8 +171,9 @@ def idle(scenario, port, seconds, raw, build, server, client_cpus=None):
     try:
         first = read_line(process, 30)
         if not first.startswith(b"ready"):
-            load.errors["generator"] = \
-                first.decode().strip() or "connections could not be opened"
+            process.kill()
+            load.errors["connections"] = \
+                first.decode().strip() or "not opened within 30 s"
         time.sleep(0.5)
         each = (procs.proportional_kib(server.pid) - empty) \
             / scenario.connections
@@ -193,7 +194,9 @@ def idle(scenario, port, seconds, raw, build, server, client_cpus=None):
     load.cpu = cpu - at_ready
     load.read_samples(raw)
     found = re.search(r"bytes (\d+) closed (\d+) errors (\d+)", text)
-    if not in_time or not found:
+    if "connections" in load.errors:
+        pass
+    elif not in_time or not found:
         load.errors["generator"] = text.strip()[-300:] or "did not end"
     else:
         load.bytes = int(found.group(1))
