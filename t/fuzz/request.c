@@ -37,6 +37,7 @@ static void check_mine(const uint8_t *data, size_t size, const request *req)
     const char *head = (const char *)data;
     unsigned id;
 
+    CHECK(head != NULL);
     CHECK(req->consumed <= size && req->consumed <= REQUEST_HEAD);
     CHECK(!memcmp(head + req->consumed - 4, "\r\n\r\n", 4));
     CHECK(!memcmp(head, req->head_only ? "HEAD /" : "GET /", 5));
