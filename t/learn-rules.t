@@ -5,6 +5,7 @@ use warnings;
 use lib 't/lib';
 use Test::More;
 use Test::Twin;
+use POSIX ();
 use Time::HiRes qw(sleep);
 
 plan skip_all => 'the loop answers nothing in this build'
@@ -221,6 +222,46 @@ for my $case (@cases) {
     next if skipped($case, 1);
     my $b = $t->request($case->{target}, grep $_, $case->{b});
     $t->same("$case->{name}: B", [ $b, $b ], from => $case->{from});
+}
+
+# R6: names that come and go: whole files only, never a head with another's
+# body.
+{
+    my $end = time + 2;
+    my @text = ("a" x 1000, "b" x 3000);
+    my ($odd, $count) = (0, 0);
+    my $root = $t->fixed->root . '/htdocs';
+    put("$root/churn.$_", $text[$_]) for 0, 1;
+    my $pid = fork // die "fork: $!";
+    if (!$pid) {
+        my $i = 0;
+        while (time < $end + 1) {
+            link "$root/churn." . ($i ^= 1), "$root/churn.new";
+            rename "$root/churn.new", "$root/churn.txt";
+            select undef, undef, undef, 0.002;
+        }
+        POSIX::_exit(0);
+    }
+    sleep 0.1;
+    while (time < $end) {
+        my ($answer) = $t->ask($t->fixed, $t->request('/churn.txt'));
+        my ($length, $body) =
+            $answer =~ /^Content-Length: (\d+).*?\r\n\r\n(.*)\z/ms;
+        $count++;
+        $odd++ unless defined $length && length $body == $length
+            && $body eq ($length == 1000 ? $text[0] : $text[1]);
+    }
+    kill 'KILL', $pid;
+    waitpid $pid, 0;
+    cmp_ok $count, '>', 20, 'many answers while a name changes hands';
+    # httpd itself opens the file after it has looked at it
+    note "$odd of $count mixed, as httpd mixes them" if $odd;
+    my $r = $t->request('/churn.txt');
+    sleep 1.2;
+    $t->learn($r);
+    my ($answer) = $t->ask($t->fixed, $r);
+    like $answer, qr/Content-Length: (?:1000.*\r\n\r\na{1000}|3000.*\r\n\r\nb{3000})\z/s,
+        'and none of them is kept';
 }
 $t->finish;
 done_testing;

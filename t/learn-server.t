@@ -205,6 +205,18 @@ for my $case ([ 'lua', 'mod_lua.c' ], [ 'cache', 'mod_cache.c' ],
     $t->finish;
 }
 
+# Without fixed processes it says that it does nothing.
+{
+    my $h = Test::Httpd->new(conf => "FixedStatic on\n");
+    $h->start;
+    is $h->get('/1k.txt')->{status}, 200, 'without FixedProcesses httpd serves';
+    like $h->log, qr/warn.*FixedStatic has no effect: there are no fixed/,
+        'and warns that FixedStatic has no effect';
+    like +($h->run('-t', '-D', 'DUMP_CPUAFFINITY'))[1],
+        qr/FixedStatic has no effect/, 'so does the dump';
+    $h->finish;
+}
+
 # Without FixedStatic nothing is.
 {
     my $t = Test::Twin->new(on => 0);

@@ -151,4 +151,34 @@ $t->finish;
     is $fixed, $sent + 8, 'and so does the loop';
     $b->finish;
 }
+
+# A log that does not take its lines does not stop the loop, and none is lost.
+{
+    my $b = Test::Twin->new(conf => "MaxKeepAliveRequests 0\n"
+        . "CustomLog \"|\$/bin/sh -c 'sleep 3; exec cat >>\@ROOT\@/logs/slow'\" "
+        . "\"%U 0123456789012345678901234567890123456789012345678901234567890\"\n");
+    $b->start;
+    my $r = $b->request('/1k.txt');
+    $b->learn($r);
+    my $s = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
+        PeerPort => $b->fixed->port);
+    my ($lots, $seen) = (40, 0);
+    for (1 .. $lots) {
+        print {$s} $r x 50;
+        my ($text, $want) = ('', 50);
+        while ($want > 0) {
+            sysread $s, $text, 65536, length $text or last;
+            $want--, $seen++ while $text =~ s/\A.*?x{1023}\n//s;
+        }
+    }
+    close $s;
+    is $seen, $lots * 50, 'all are answered';
+    my $n = 0;
+    $b->fixed->wait_for(sub {
+        $n = () = lines($b->fixed, 'slow', 0) =~ m{^/1k\.txt}mg;
+        return $n == $lots * 50 + 8;
+    }, 10);
+    is $n, $lots * 50 + 8, 'and all are logged';
+    $b->finish;
+}
 done_testing;

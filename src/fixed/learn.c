@@ -11,8 +11,11 @@
 #include "fixed/learnmodules.h"
 #include "fixed/learnserver.h"
 #include "fixed/learntrace.h"
+#include "fixed/processes.h"
 
 APLOG_USE_MODULE(cpuaffinity);
+
+#define NO_PROCESSES "there are no fixed processes (FixedProcesses)"
 
 #define REASON_ROW(id, rule, text) {rule, text},
 static const struct {
@@ -90,6 +93,12 @@ void learn_post_config(apr_pool_t *pconf, server_rec *s)
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
         return; /* the configuration is read once more before the start */
     }
+    if (learnserver_any() && !processes_count()) {
+        learnserver_disable();
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
+                     "FixedStatic has no effect: " NO_PROCESSES);
+        return;
+    }
     for (i = 0; (l = learnserver_at(i)); i++) {
         if (l->wanted && l->reason != LEARN_OK) {
             ap_log_error(APLOG_MARK, APLOG_WARNING, 0, l->server,
@@ -108,6 +117,10 @@ void learn_dump(apr_pool_t *p, server_rec *s)
     unsigned i;
 
     if (learnserver_make(p, s) || !learnserver_any()) {
+        return;
+    }
+    if (!processes_count()) {
+        printf("FixedStatic has no effect: %s\n", NO_PROCESSES);
         return;
     }
     why = learnmodules_judge(p);

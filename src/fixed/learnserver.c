@@ -185,6 +185,11 @@ int learnserver_any(void)
     return servers.any;
 }
 
+void learnserver_disable(void)
+{
+    servers.any = 0;
+}
+
 void learnserver_refuse_all(const char *why)
 {
     unsigned i;

@@ -37,6 +37,9 @@ const learnserver *learnserver_of(const server_rec *s);
 const learnserver *learnserver_at(unsigned index);
 int learnserver_any(void);
 
+/* Nothing is to be learned anywhere. Parent, before children start. */
+void learnserver_disable(void);
+
 /* S1 refused: all vhosts are off. Child, one thread. */
 void learnserver_refuse_all(const char *why);
 
