@@ -1,8 +1,10 @@
 """report.html: tables from the summary, pictures from plots.R."""
 
+import base64
 import html
 import os
 
+from .procs import slurp
 from .summary import LATENCIES, bases, error_text, shown
 
 STYLE = """
@@ -168,10 +170,15 @@ PICTURES = (("ratio", "ratio to stock httpd and to nginx"),
 def pictures(entry, out):
     text = ""
     for kind, caption in PICTURES:
-        path = f"plots/{entry['scenario']['name']}-{kind}.svg"
-        if os.path.exists(os.path.join(out, path)):
-            text += f'<figure><img src="{path}" alt="{caption}" ' \
-                f'loading="lazy"><figcaption>{caption}</figcaption></figure>'
+        svg = slurp(os.path.join(
+            out, "plots", f"{entry['scenario']['name']}-{kind}.svg"))
+        if svg:
+            # within the page, so that it is one file; as images, so that the
+            # ids and styles of one do not meet those of another
+            data = base64.b64encode(svg).decode()
+            text += '<figure><img src="data:image/svg+xml;base64,' \
+                f'{data}" alt="{caption}"><figcaption>{caption}' \
+                "</figcaption></figure>"
     return text
 
 

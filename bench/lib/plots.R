@@ -1,10 +1,14 @@
-# Draws the pictures of the report: Rscript plots.R FOLDER, where plots.py
-# has written its CSV files. SVG with real text, by svglite.
+# Draws the pictures of the report: Rscript plots.R FOLDER PART PARTS, where
+# plots.py has written its CSV files; the parts run side by side. SVG with
+# real text, by svglite.
 suppressPackageStartupMessages({
     library(ggplot2)
     library(svglite)
 })
-folder <- commandArgs(trailingOnly = TRUE)[1]
+arguments <- commandArgs(trailingOnly = TRUE)
+folder <- arguments[1]
+part <- as.integer(arguments[2])
+parts <- as.integer(arguments[3])
 read <- function(name) {
     read.csv(file.path(folder, paste0(name, ".csv")), encoding = "UTF-8",
              stringsAsFactors = FALSE)
@@ -113,6 +117,7 @@ kinds <- list(
 for (kind in kinds) {
     all <- read(kind[[1]])
     for (i in seq_len(nrow(scenarios))) {
+        if (i %% parts != part) next
         d <- all[all$scenario == scenarios$scenario[i], ]
         if (nrow(d) == 0) next
         d <- ordered_servers(d, reverse = kind[[4]])

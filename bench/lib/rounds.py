@@ -109,6 +109,7 @@ class Bench:
         self.keep_raw = options.keep_raw
         self.out = options.out
         self.limit = options.limit
+        self.variants = nginx_variants(options.quick)
         self.rates = {}
         self.running = {}
         self.extra = []
@@ -175,7 +176,7 @@ class Bench:
     def sweep(self, scenario):
         """nginx's variants once each; the one with most requests/s wins."""
         rows, best = [], None
-        for i, (settings, words) in enumerate(nginx_variants()):
+        for i, (settings, words) in enumerate(self.variants):
             contestant = nginx(settings, words, i)
             self.progress(scenario, f"sweep of nginx: {words}")
             server = self.server(contestant, scenario.site)
@@ -295,7 +296,7 @@ class Bench:
                 if scenario.site in c.sites and not c.absent]
         swept = any(c.name == "nginx" for c in here)
         rounds = scenario.rounds or self.rounds
-        return len(here) * rounds + swept * len(nginx_variants())
+        return len(here) * rounds + swept * len(self.variants)
 
 
 def thin(load):
