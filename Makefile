@@ -3,6 +3,7 @@
 #   make deps       installs the Debian packages that are missing
 #   make run        a private httpd with the module, showing its map
 #   make test       all tests; check: the same without looking for packages
+#   make test-browser   headless Chromium against the fixed-process mode
 #   make asan       all tests with address and undefined behaviour sanitizers
 #   make valgrind   unit tests under memcheck, the placer under helgrind
 #   make fuzz       each fuzz target for FUZZ_SECONDS (60)
@@ -76,7 +77,7 @@ ALL_C := $(SRC) $(wildcard src/cli/*.c t/unit/*.c t/fuzz/*.c t/tool/*.c \
 ALL_H := $(wildcard src/*.h src/*/*.h t/unit/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: help all deps run test check lint format asan valgrind fuzz coverage \
+.PHONY: help test-browser all deps run test check lint format asan valgrind fuzz coverage \
 	install clean unit replay bench bench-affinity bench-tools bench-readme
 help:
 	@sed -n "s/^#   //p" Makefile
@@ -140,6 +141,11 @@ test: deps
 TESTS ?= $(wildcard t/*.t)
 check: all unit replay tool bench-tools
 	BUILD=$(BUILD) $(PROVE) -It/lib $(PROVE_FLAGS) $(TESTS) $(UNIT)
+
+test-browser: deps
+	@./t/deps chromium
+	@$(MAKE) --no-print-directory all
+	BUILD=$(BUILD) $(PROVE) -It/lib $(PROVE_FLAGS) t/browser/*.t
 
 lint: deps
 	@$(MAKE) --no-print-directory lint-now
