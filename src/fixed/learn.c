@@ -8,6 +8,7 @@
 
 #include "fixed/learnauthz.h"
 #include "fixed/learncount.h"
+#include "fixed/learndirective.h"
 #include "fixed/learnmodules.h"
 #include "fixed/learnserver.h"
 #include "fixed/learntrace.h"
@@ -77,9 +78,28 @@ void learn_differs(const lesson *l, const char *what)
                  learn_reason_text((learn_reason)l->reason));
 }
 
+/* What the walk before the configuration is carried out looks for. */
+typedef struct wish {
+    apr_pool_t *p;
+    int wanted;
+} wish;
+
+static void find_wish(void *ctx, const learntree_place *at)
+{
+    wish *w = ctx;
+
+    w->wanted |= learndirective_wants(w->p, at->node);
+}
+
 void learn_pre_config(apr_pool_t *pconf)
 {
-    learnauthz_wrap(pconf);
+    wish w = {pconf, 0};
+
+    /* Whoever does not use it is not touched by it. */
+    learntree_walk(ap_conftree, find_wish, &w);
+    if (w.wanted) {
+        learnauthz_wrap(pconf);
+    }
 }
 
 void learn_post_config(apr_pool_t *pconf, server_rec *s)

@@ -23,9 +23,20 @@ static int is_off(const directive *d)
     return arg && !strcasecmp(arg, "off");
 }
 
+int learndirective_wants(apr_pool_t *p, const ap_directive_t *node)
+{
+    const char *arg;
+
+    if (!learntree_is(node, "FixedStatic")) {
+        return 0;
+    }
+    arg = learntree_word(p, node, 0);
+    return arg && strcasecmp(arg, "off");
+}
+
 static void fixed_static(directive *d)
 {
-    d->out->wanted = !is_off(d);
+    d->out->wanted = learndirective_wants(d->p, d->at->node);
 }
 
 /* Which words a Header directive has after "always" or "onsuccess". */

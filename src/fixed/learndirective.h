@@ -31,6 +31,9 @@ typedef struct learndirective {
 void learndirective_judge(apr_pool_t *p, const learntree_place *at,
                           learndirective *out);
 
+/* Is it a FixedStatic that is not off? @a p for temporary text. */
+int learndirective_wants(apr_pool_t *p, const ap_directive_t *node);
+
 /* RequestReadTimeout's default, when its module is there. */
 #define LEARNDIRECTIVE_HEADER_FIRST 20000
 #define LEARNDIRECTIVE_HEADER_MAX 40000

@@ -86,6 +86,7 @@ static void visit_first(void *ctx, const learntree_place *at)
     if (learntree_is(at->node, "LogFormat")) {
         learnlog_format(at->node);
     }
+    servers.any |= learndirective_wants(servers.pool, at->node);
     if (learntree_is(at->node, "DirectoryIndex")) {
         const char *name = learntree_word(servers.pool, at->node, 0);
 
@@ -141,8 +142,6 @@ static apr_status_t forget(void *unused)
 
 int learnserver_make(apr_pool_t *pconf, server_rec *main)
 {
-    unsigned i;
-
     memset(&servers, 0, sizeof(servers));
     servers.pool = pconf;
     servers.by_server = apr_hash_make(pconf);
@@ -153,14 +152,14 @@ int learnserver_make(apr_pool_t *pconf, server_rec *main)
     learnlog_reset(pconf);
     learnsetenvif_reset(pconf);
     learntree_walk(ap_conftree, visit_first, NULL);
-    learntree_walk(ap_conftree, visit, NULL);
-    for (i = 0; i < servers.count; i++) {
-        servers.any |= servers.list[i].wanted;
+    if (!servers.any) {
+        return 0; /* nobody asks for it: no more work */
     }
+    learntree_walk(ap_conftree, visit, NULL);
     if (learnauthz_missing()) {
         learnserver_refuse_all("too many authorisation providers");
     }
-    if (servers.any && learncount_make(pconf, servers.count)) {
+    if (learncount_make(pconf, servers.count)) {
         ap_log_error(APLOG_MARK, APLOG_ERR, errno, main,
                      "FixedStatic is off: mmap of its counters");
         servers.any = 0;

@@ -47,7 +47,7 @@ static int create_request(request_rec *r)
         return DECLINED;
     }
     note = lesson_take(r->connection);
-    if (note) {
+    if (note && note->keepalives == r->connection->keepalives) {
         t = apr_pcalloc(r->pool, sizeof(*t));
         t->note = note;
         t->reason = LEARN_OK;
