@@ -181,4 +181,44 @@ $t->finish;
     is $n, $lots * 50 + 8, 'and all are logged';
     $b->finish;
 }
+
+# Restarts: every answer has its line.
+{
+    my $b = Test::Twin->new(conf => "MaxKeepAliveRequests 0\n"
+        . "CustomLog logs/all \"%U\"\n");
+    $b->start;
+    my $r = $b->request('/1k.txt');
+    $b->learn($r);
+    my ($answered, $restarts) = (8, 0);
+    my $end = time + 5;
+    my $next = time + 1;
+    while (time < $end) {
+        my $s = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
+            PeerPort => $b->fixed->port) or next;
+        print {$s} $r x 20;
+        my $text = '';
+        my $select = IO::Select->new($s);
+        while ($select->can_read(5)) {
+            sysread $s, $text, 65536, length $text or last;
+            last if (() = $text =~ /x{1023}\n/g) >= 20;
+        }
+        my $n = () = $text =~ /x{1023}\n/g;
+        $answered += $n;
+        sleep 0.005;
+        if (time >= $next && $restarts < 2) {
+            $b->fixed->graceful;
+            $restarts++;
+            $next = time + 1;
+        }
+    }
+    cmp_ok $b->hits, '>', 20, 'the loop answered';
+    is $restarts, 2, 'through two restarts';
+    my $n = 0;
+    $b->fixed->wait_for(sub {
+        $n = () = lines($b->fixed, 'all', 0) =~ m{^/1k\.txt}mg;
+        return $n >= $answered;
+    }, 5);
+    is $n, $answered, 'as many lines as answers';
+    $b->finish;
+}
 done_testing;
