@@ -74,6 +74,9 @@ def table():
         Contestant("fixedstatic", "httpd fixed + static",
                    "httpd-fixedstatic.conf", STATIC,
                    trial=loop_answers),
+        # for the balance: a generator on loopback is one CPU's client
+        Contestant("fixedspread", "httpd fixed + static, steering off",
+                   "httpd-fixedspread.conf", ("pids",), trial=loop_answers),
         # its settings are chosen by the sweep of each scenario
         Contestant("nginx", "nginx", "nginx.conf", STATIC),
         Contestant("lighttpd", "lighttpd", "lighttpd.conf",
