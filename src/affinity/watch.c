@@ -355,7 +355,6 @@ static void *APR_THREAD_FUNC watch_main(apr_thread_t *thread, void *data)
             wait = SLOW_MS;
         }
     }
-    apr_thread_exit(thread, APR_SUCCESS);
     return NULL;
 }
 
