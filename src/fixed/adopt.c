@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fixed/even.h"
 #include "fixed/listener.h"
 #include "fixed/workers.h"
 
@@ -160,14 +161,6 @@ static void claim(loop *l)
     }
 }
 
-static uint64_t thread_us(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
 /* Without seats every process reads all mailboxes. */
 static void carry_all(loop *l)
 {
@@ -196,7 +189,10 @@ void adopt_look(loop *l)
     idle = workers_idle(getpid(), &l->slot);
     SEAT_SET(l->row, idle_workers, (uint32_t)(idle < 0 ? 0 : idle));
     SEAT_SET(l->row, connections, l->conns.count);
-    SEAT_SET(l->row, busy_us, thread_us());
+    SEAT_SET(l->row, busy_us, even_busy());
+    if (l->even) {
+        even_look(l);
+    }
     SEAT_SET(l->row, beat, (uint64_t)l->now);
     SEAT_SET(l->row, state, SEAT_RUNNING);
     look_round(l);

@@ -3,6 +3,7 @@
 #include "ap_mpm.h"
 #include "http_log.h"
 
+#include "fixed/even.h"
 #include "fixed/leave.h"
 #include "fixed/workers.h"
 
@@ -82,6 +83,7 @@ void child_start(apr_pool_t *pchild, server_rec *s, const child_setup *setup)
     l->balance = setup->balance
                      ? balance_make(pchild, setup->seats, workers_idle)
                      : NULL;
+    l->even = setup->balance ? even_make(pchild, setup->seats) : NULL;
     l->place = setup->place;
     l->look = setup->look;
     begin(l, pchild);

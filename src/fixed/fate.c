@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "fixed/even.h"
 #include "fixed/loopstop.h"
 #include "fixed/static.h"
 
@@ -48,8 +49,13 @@ void fate_idle(loop *l, conn *c, int64_t timeout)
     c->in = NULL;
     c->in_len = c->in_size = 0;
     c->state = CONN_IDLE;
+    /* Its time goes on wherever it goes. */
+    wheel_set(&l->timers, &c->timer, l->now + timeout);
     if (__atomic_load_n(&l->stop, __ATOMIC_RELAXED) != LOOP_RUN) {
         loopstop_let_go(l, c);
+        return;
+    }
+    if (even_give(l, c)) {
         return;
     }
     loop_wait(l, c, EPOLLIN, l->now + timeout);

@@ -77,6 +77,7 @@ struct loop {
     const mailroom *mail;
     const loop_server *answers; /* NULL: everything goes through the door */
     balance *balance;           /* NULL: FixedBalance off */
+    struct even *even;          /* the same for what the loop answers */
     void (*place)(int seat);    /* pins the calling thread; or NULL */
     void (*look)(int seat);     /* at each look round; or NULL */
 

@@ -1,0 +1,131 @@
+#include "fixed/even.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fixed/loopconn.h"
+
+/* Looked at over so many ms: shorter is noise. */
+#define WINDOW 900
+/* Share of the time that a thread ran or wanted to: so much is a bottleneck,
+ * and a seat with less than this part of it idles. */
+#define BUSY 0.80
+#define IDLE_PART 0.6
+/* Of what would make two seats equal, this part goes at once. */
+#define STEP 0.5
+
+struct even {
+    int64_t since;     /* when the window began; 0: not yet */
+    uint64_t *busy_us; /* of each seat at its beginning */
+    int to;            /* who gets connections */
+    unsigned left;     /* how many still go */
+};
+
+even *even_make(apr_pool_t *p, const seat_table *seats)
+{
+    even *e = apr_pcalloc(p, sizeof(*e));
+
+    e->busy_us = apr_pcalloc(p, sizeof(*e->busy_us) * (size_t)seats->seats);
+    e->to = -1;
+    return e;
+}
+
+uint64_t even_busy(void)
+{
+    char buf[64];
+    struct timespec t;
+    unsigned long long ran, waited;
+    char *end;
+    int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, buf, sizeof(buf) - 1);
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (n > 0) {
+        buf[n] = '\0';
+        ran = strtoull(buf, &end, 10);
+        waited = strtoull(end, NULL, 10);
+        return (ran + waited) / 1000;
+    }
+    /* A kernel without schedstat: what it ran has to do. */
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* The share of the window that a seat was busy; 2: it says nothing. */
+static double share(const even *e, const loop *l, int seat, int64_t elapsed)
+{
+    uint64_t now = SEAT_GET(&l->seats->rows[seat], busy_us);
+
+    if (!seat_holder(l->seats, seat) || now < e->busy_us[seat]
+        || SEAT_GET(&l->seats->rows[seat], state) == SEAT_STOPPING) {
+        return 2;
+    }
+    return (double)(now - e->busy_us[seat]) / 1000 / (double)elapsed;
+}
+
+static void begin_window(even *e, const loop *l)
+{
+    int i;
+
+    e->since = l->now;
+    for (i = 0; i < l->seats->seats; i++) {
+        e->busy_us[i] = SEAT_GET(&l->seats->rows[i], busy_us);
+    }
+}
+
+void even_look(loop *l)
+{
+    even *e = l->even;
+    int64_t elapsed = l->now - e->since;
+    double mine, least = 2;
+    int i;
+
+    if (!e->since || elapsed < WINDOW) {
+        if (!e->since) {
+            begin_window(e, l);
+        }
+        return;
+    }
+    e->to = -1;
+    e->left = 0;
+    mine = share(e, l, l->seat, elapsed);
+    for (i = 0; i < l->seats->seats; i++) {
+        double other = i == l->seat ? 2 : share(e, l, i, elapsed);
+
+        if (other < least) {
+            least = other;
+            e->to = i;
+        }
+    }
+    if (mine <= 2 && mine >= BUSY && least < mine * IDLE_PART
+        && l->conns.count > 1) {
+        e->left = (unsigned)((double)l->conns.count * (mine - least)
+                             / (2 * mine) * STEP)
+                  + 1;
+    }
+    begin_window(e, l);
+}
+
+int even_give(loop *l, conn *c)
+{
+    even *e = l->even;
+    parcel p;
+
+    if (!e || !e->left || c->moved || e->to < 0 || !l->row) {
+        return 0;
+    }
+    loopconn_release(l, c, &p);
+    if (mailbox_send(&l->mail->box[e->to], &p)) {
+        e->left = 0;
+        loop_take(l, &p);
+        return 1;
+    }
+    e->left--;
+    SEAT_ADD(l->row, given, 1);
+    return 1;
+}
