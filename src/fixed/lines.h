@@ -26,6 +26,7 @@ typedef struct lines {
     int needed;
     int n;
     apr_time_t start; /* when the bytes were read */
+    int piped;        /* the request came with the one before it */
     line line[SEND_PARTS];
 } lines;
 

@@ -274,8 +274,8 @@ static served serve_one(serving *s, const char *head, size_t left,
     return hand_over(s, req, key, len, audit, head, left);
 }
 
-/* Answers what is there, in order. */
-static void serve(loop *l, conn *c, const char *bytes, size_t len)
+/* Answers what is there, in order. @a piped: an answer went before it. */
+static void serve(loop *l, conn *c, const char *bytes, size_t len, int piped)
 {
     statics *st = l->answers_ctx;
     const learn_address *a = address_of(st, c);
@@ -299,6 +299,7 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len)
             hand_over(&s, NULL, NULL, 0, 0, bytes + pos, len - pos);
             return;
         }
+        st->lines.piped = piped || pos > 0;
         if (serve_one(&s, bytes + pos, len - pos, &req) != SERVED) {
             return;
         }
@@ -358,7 +359,7 @@ static void go_on_sending(loop *l, conn *c)
     c->in_len = c->in_size = 0;
     c->state = CONN_READING;
     c->began = l->now;
-    serve(l, c, in, len);
+    serve(l, c, in, len, 1);
     free(in);
 }
 
@@ -373,7 +374,7 @@ static void read_more(loop *l, conn *c)
     }
     n = recv(c->fd, st->in + have, sizeof(st->in) - have, MSG_DONTWAIT);
     if (n > 0) {
-        serve(l, c, st->in, have + (size_t)n);
+        serve(l, c, st->in, have + (size_t)n, 0);
     }
     else if (n == 0 && have) {
         /* Half a request and the client's end: httpd knows what to say. */
@@ -384,7 +385,7 @@ static void read_more(loop *l, conn *c)
     }
     else if (have && !c->events) {
         /* Came with bytes from another process or from httpd. */
-        serve(l, c, st->in, have);
+        serve(l, c, st->in, have, 0);
     }
     else if (!c->events) {
         c->state = CONN_IDLE;
