@@ -6,6 +6,7 @@ import os
 
 from .procs import slurp
 from .summary import LATENCIES, bases, error_text, shown
+from .tables import noise
 
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8881;
@@ -21,10 +22,13 @@ table { border-collapse: collapse; font-size: .875rem;
 th, td { padding: .3rem .6rem; text-align: right; white-space: nowrap;
   border-bottom: 1px solid var(--line); vertical-align: top; }
 th { font-weight: 600; }
+.text-table th { text-align: left; }
 thead th { white-space: normal; min-width: 5rem; vertical-align: bottom; }
 th:first-child, td:first-child { text-align: left; position: sticky; left: 0;
   background: Canvas; white-space: normal; min-width: 7.5rem; }
 td small { display: block; opacity: .7; }
+td code { white-space: nowrap; }
+details code { display: block; }
 td.text, th.text { text-align: left; white-space: normal; min-width: 6rem; }
 .best { font-weight: 700; }
 .bad { color: var(--warn); }
@@ -77,9 +81,9 @@ def best_of(rows, part, key, sense):
     return winners[0] if len(winners) == 1 else None
 
 
-def table(head, body):
+def table(head, body, css=""):
     cells = "".join(f"<th>{h}</th>" for h in head)
-    return f'<div class="wide"><table><thead><tr>{cells}</tr></thead>' \
+    return f'<div class="wide"><table{css}><thead><tr>{cells}</tr></thead>' \
         f"<tbody>{''.join(body)}</tbody></table></div>"
 
 
@@ -208,12 +212,13 @@ def machine_part(machine):
 def contestants_part(contestants):
     rows = []
     for one in contestants:
-        state = f'<span class="bad">absent: {esc(one["absent"])}</span>' \
-            if one["absent"] else "takes part"
-        rows.append(f"<tr><td>{esc(one['title'])}</td><td class=\"text\">"
-                    f"<code>bench/conf/{esc(one['config'])}</code></td>"
-                    f'<td class="text">{state}</td></tr>')
-    return table(["contestant", "configuration", ""], rows)
+        state = f'<small class="bad">absent: {esc(one["absent"])}</small>' \
+            if one["absent"] else ""
+        rows.append(f"<tr><td>{esc(one['title'])}{state}</td>"
+                    f"<td class=\"text\"><code>{esc(one['config'])}</code>"
+                    "</td></tr>")
+    return table(["contestant", "of bench/conf"], rows,
+                 ' class="text-table"')
 
 
 def page(results, summaries, out):
@@ -235,7 +240,8 @@ def page(results, summaries, out):
         f"<h1>The comparison</h1>{state}"
         f"<p>{esc(results['started'])}, {results['elapsed_s']:.0f} s, "
         f"{results['rounds']} rounds of {results['seconds']:.2g} s. "
-        f"<code>{esc(results['command'])}</code></p>{HOW_TO}"
+        f"<code>{esc(results['command'])}</code></p>"
+        f"<p>{noise(results)}</p>{HOW_TO}"
         f"<nav><ul>{toc}</ul></nav><h2>Contestants</h2>"
         + contestants_part(results["contestants"])]
     for group, entries in groups.items():

@@ -1,5 +1,7 @@
 """The short table of the terminal, README's headline and docs' tables."""
 
+import re
+
 from .summary import error_text, shown
 
 
@@ -43,20 +45,30 @@ def terminal(results, summaries):
 
 def where(results):
     machine = results["machine"]
-    names = [machine["versions"][k] for k in
-             ("httpd", "nginx", "lighttpd", "haproxy")]
-    versions = ", ".join(short(n) for n in names if n != "absent")
+    versions = ", ".join(
+        short(name, machine["versions"][name])
+        for name in ("httpd", "nginx", "lighttpd", "haproxy")
+        if machine["versions"][name] != "absent")
     return f"{results['started'][:10]}, {machine['cpus']} × " \
         f"{machine['cpu']}{' (virtual)' if machine['virtual'] == 'yes' else ''}"\
         f", Linux {machine['kernel'].split()[1]}; {versions}"
 
 
-def short(version):
-    """"Server version: Apache/2.4.71 (Debian)" → "Apache/2.4.71"."""
-    for word in version.replace("version ", "").split():
-        if "/" in word and word[-1].isdigit():
-            return word
-    return " ".join(version.split()[:2]).split("-")[0]
+def short(name, version):
+    """"Server version: Apache/2.4.71 (Debian)" → "httpd 2.4.71"."""
+    found = re.search(r"\d+\.\d+(\.\d+)*", version)
+    return f"{name} {found.group() if found else version}"
+
+
+def noise(results):
+    """A sentence about others on the machine, empty when it was quiet."""
+    machine = results["machine"]
+    load = float(machine["load_at_start"].split()[0])
+    if load < 0.5 * machine["cpus"]:
+        return ""
+    return f" Other work ran on this machine (load average {load:.1f} at " \
+        "the start): requests/s and response times say little, ratios of " \
+        "CPU time more."
 
 
 def markdown(results, entry, rows, keys):
