@@ -160,6 +160,7 @@ format:
 	$(CLANG_FORMAT) -i $(ALL_C) $(ALL_H)
 
 asan: deps
+	ASAN_OPTIONS=use_sigaltstack=0:detect_leaks=0 \
 	PRELOAD=$$($(CC) -print-file-name=libasan.so) SANITIZER=address \
 	    $(MAKE) --no-print-directory check BUILD=build/asan \
 	    SAN="-fsanitize=address,undefined -fno-omit-frame-pointer"

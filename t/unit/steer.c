@@ -113,7 +113,7 @@ static void check(const char *name, const cpuset **sets, int seats)
     steermap *m = steermap_make(p, sets, seats);
     int length = steermap_program(m, code, BPF_MAXINSNS);
     int cpus = m->nruns ? m->runs[m->nruns - 1].last + 100 : 100;
-    int wrong = 0, starved = 0, cpu, i, fds[2];
+    int wrong = 0, starved = 0, cpu, i, fds[2] = {-1, -1};
     struct sock_fprog program = {(unsigned short)length, code};
     char *seen = malloc((size_t)seats);
 

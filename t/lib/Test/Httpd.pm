@@ -149,7 +149,7 @@ sub _env {
     my %e;
     if (my $pre = $ENV{PRELOAD}) {
         $e{LD_PRELOAD} = $pre;
-        $e{ASAN_OPTIONS} = 'detect_leaks=0:abort_on_error=0:exitcode=99:'
+        $e{ASAN_OPTIONS} = 'use_sigaltstack=0:detect_leaks=0:abort_on_error=0:exitcode=99:'
             . "log_path=$self->{root}/sanitizer/asan";
         $e{UBSAN_OPTIONS} =
             "print_stacktrace=1:log_path=$self->{root}/sanitizer/ubsan";
