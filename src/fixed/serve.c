@@ -421,7 +421,7 @@ void serve_expired(loop *l, conn *c)
 
 void serve_stopping(loop *l, conn *c, int graceful)
 {
-    if (!graceful || c->state != CONN_SENDING) {
+    if (!graceful || (c->state != CONN_SENDING && c->state != CONN_CLOSING)) {
         loop_close(l, c);
     }
 }
