@@ -119,6 +119,7 @@ void conn_pack(conn *c, parcel *p)
     p->local = c->local;
     p->keepalives = c->keepalives;
     p->moved = c->moved;
+    p->expired = c->expired;
     p->idle = c->state == CONN_IDLE && !c->in_len;
     p->deadline = c->timer.next ? c->timer.deadline : 0;
     p->note = c->note;
@@ -140,6 +141,7 @@ void conn_unpack(conn *c, parcel *p)
     c->local = p->local;
     c->keepalives = p->keepalives;
     c->moved = p->moved != 0;
+    c->expired = p->expired != 0;
     c->note = p->note;
     c->drop_note = p->drop_note;
     c->in = p->bytes;

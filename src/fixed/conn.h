@@ -39,6 +39,7 @@ typedef struct conn {
     int fd;
     uint8_t state;   /* conn_state */
     uint8_t moved;   /* as in the parcel */
+    uint8_t expired; /* as in the parcel */
     uint16_t group;  /* which Listen it came from, or CONN_NO_GROUP */
     int64_t began;   /* CLOCK_MONOTONIC ms: its state, of whoever answers */
     uint32_t events; /* what epoll waits for; 0: it is not in epoll */

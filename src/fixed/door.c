@@ -294,6 +294,38 @@ int door_pre_connection(conn_rec *c, void *csd)
     return OK;
 }
 
+/* Reads as a socket does when its timeout is over. */
+static apr_status_t expired_read(apr_bucket *b, const char **str,
+                                 apr_size_t *len, apr_read_type_e block)
+{
+    *str = NULL;
+    *len = 0;
+    return APR_TIMEUP;
+}
+
+static const apr_bucket_type_t expired_type = {"CPUAFFINITY EXPIRED",
+                                               5,
+                                               APR_BUCKET_DATA,
+                                               apr_bucket_destroy_noop,
+                                               expired_read,
+                                               apr_bucket_setaside_noop,
+                                               apr_bucket_split_notimpl,
+                                               apr_bucket_copy_notimpl};
+
+static apr_bucket *expired_create(apr_bucket_alloc_t *list)
+{
+    apr_bucket *b = apr_bucket_alloc(sizeof(*b), list);
+
+    APR_BUCKET_INIT(b);
+    b->free = apr_bucket_free;
+    b->list = list;
+    b->type = &expired_type;
+    b->length = (apr_size_t)-1;
+    b->start = -1;
+    b->data = NULL;
+    return b;
+}
+
 apr_status_t door_network_bucket(conn_rec *c, apr_bucket_brigade *bb,
                                  apr_socket_t *socket)
 {
@@ -306,6 +338,10 @@ apr_status_t door_network_bucket(conn_rec *c, apr_bucket_brigade *bb,
         APR_BRIGADE_INSERT_TAIL(bb, b);
         cargo->bytes = NULL;
         cargo->len = 0;
+    }
+    if (cargo && cargo->expired) {
+        APR_BRIGADE_INSERT_TAIL(bb, expired_create(c->bucket_alloc));
+        cargo->expired = 0;
     }
     return AP_DECLINED; /* the socket's own bucket is core's */
 }

@@ -208,6 +208,7 @@ void loop_begin(loop *l, parcel *p, int group)
         return;
     }
     c->state = p->idle ? CONN_IDLE : CONN_READING;
+    c->began = l->now;
     c->group = (uint16_t)group;
     c->watch.ready = ready;
     conn_unpack(c, p);

@@ -30,6 +30,7 @@ typedef struct parcel {
     uint32_t keepalives; /* requests answered on it: c->keepalives */
     uint32_t idle;       /* 1: waits for a request, none of its bytes came */
     uint32_t moved;      /* 1: came from another process; stays here */
+    uint32_t expired;    /* 1: nothing more is to be read: it took too long */
     int64_t since;       /* CLOCK_MONOTONIC ms: waits in its queue since */
     int64_t deadline; /* CLOCK_MONOTONIC ms of its running timeout; 0: none */
     char *bytes;      /* read and not answered, from malloc; NULL: none */

@@ -274,6 +274,26 @@ static served serve_one(serving *s, const char *head, size_t left,
     return hand_over(s, req, key, len, audit, head, left);
 }
 
+/* Until when the rest of a request may come, c->in_len bytes of which are
+ * there: Timeout for each read, RequestReadTimeout for all of the head. */
+static int64_t read_deadline(const loop *l, const conn *c,
+                             const learn_address *a)
+{
+    int64_t each = l->now + a->timeout;
+    int64_t all = c->began + a->header_first;
+
+    if (!a->header_first) {
+        return each;
+    }
+    if (a->header_rate > 0) {
+        all += (int64_t)c->in_len * 1000 / a->header_rate;
+        if (a->header_max > 0 && all > c->began + a->header_max) {
+            all = c->began + a->header_max;
+        }
+    }
+    return all < each ? all : each;
+}
+
 /* Answers what is there, in order. @a piped: an answer went before it. */
 static void serve(loop *l, conn *c, const char *bytes, size_t len, int piped)
 {
@@ -323,8 +343,7 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len, int piped)
             c->state = CONN_READING;
             c->began = l->now;
         }
-        loop_wait(l, c, EPOLLIN,
-                  c->began + (a->header_first ? a->header_first : a->timeout));
+        loop_wait(l, c, EPOLLIN, read_deadline(l, c, a));
     }
 }
 
@@ -408,11 +427,12 @@ void serve_ready(loop *l, conn *c, uint32_t events)
     }
 }
 
-/* Too slow: a started request is httpd's, which knows how to say so; all
- * others are closed as httpd closes them. */
+/* Too slow: a started request is httpd's, which knows how to say so and is
+ * not to wait again; all others are closed as httpd closes them. */
 void serve_expired(loop *l, conn *c)
 {
     if (c->state == CONN_READING && c->in) {
+        c->expired = 1;
         loop_hand_over(l, c);
         return;
     }
