@@ -4,6 +4,7 @@
 #   make run        a private httpd with the module, showing its map
 #   make test       all tests; check: the same without looking for packages
 #   make test-browser   headless Chromium against the fixed-process mode
+#   make differential N=100000   generated requests to stock httpd and fixed
 #   make asan       all tests with address and undefined behaviour sanitizers
 #   make valgrind   unit tests under memcheck, the placer under helgrind
 #   make fuzz       each fuzz target for FUZZ_SECONDS (60)
@@ -146,6 +147,12 @@ test-browser: deps
 	@./t/deps chromium
 	@$(MAKE) --no-print-directory all
 	BUILD=$(BUILD) $(PROVE) -It/lib $(PROVE_FLAGS) t/browser/*.t
+
+N ?= 100000
+differential: deps
+	@$(MAKE) --no-print-directory all
+	BUILD=$(BUILD) N=$(N) $(PROVE) -It/lib -v t/static-differential.t
+.PHONY: differential
 
 lint: deps
 	@$(MAKE) --no-print-directory lint-now

@@ -1,0 +1,197 @@
+# The oracle: generated requests to stock httpd and to the fixed-process mode
+# with the same site: same bytes, same connection fate, same lines of the
+# access log. "make differential N=100000" runs the same for longer.
+# Environment: N exchanges, SEED, ONLY=number (one exchange, five times).
+use strict;
+use warnings;
+use lib 't/lib';
+use File::Path qw(make_path);
+use Test::Exchange;
+use Test::Httpd;
+use Test::More;
+use Test::Requests;
+use Test::Twin;
+use Time::HiRes qw(time);
+
+plan skip_all => 'the loop answers nothing in this build'
+    unless Test::Twin::has_loop();
+
+my $n = $ENV{N} || 3000;
+my $seed = $ENV{SEED} || 1 + (time ^ $$) % 1_000_000;
+my $conf = <<'END';
+DocumentRoot "@SITE@"
+KeepAliveTimeout 60
+Timeout 60
+MaxKeepAliveRequests 20
+DirectoryIndex index.html
+BrowserMatch "^Ancient/" nokeepalive
+AddOutputFilterByType DEFLATE text/html
+Header set X-Constant "a b"
+LogFormat "%a \"%r\" %>s %B %X %k %m %U %q %H %v %V %p \"%{Referer}i\" \"%{User-Agent}i\" \"%{Host}i\" \"%{Content-Type}o\" \"%{Location}o\" \"%{ETag}o\" I=%I O=%O" all
+CustomLog logs/all all
+<Directory />
+    AllowOverride None
+</Directory>
+<Directory "@SITE@">
+    Require all granted
+    Options +FollowSymLinks
+</Directory>
+<Directory "@SITE@/ht">
+    AllowOverride All
+</Directory>
+<Location /acl>
+    Require ip 127.1.0.0/17
+</Location>
+<Location /not>
+    <RequireAll>
+        Require all granted
+        Require not ip 127.1.128.0/17 127.1.0.0/20
+    </RequireAll>
+</Location>
+<Directory "@SITE@/if">
+    <If "%{HTTP_COOKIE} == 'deny=1'">
+        Require all denied
+    </If>
+</Directory>
+<Directory "@SITE@/rewrite">
+    RewriteEngine on
+    RewriteCond %{HTTP_COOKIE} deny
+    RewriteRule . - [F]
+</Directory>
+<Files ".ht*">
+    Require all denied
+</Files>
+<Location /env>
+    SetEnvIf Origin . from_elsewhere
+    <RequireAll>
+        Require all granted
+        Require not env from_elsewhere
+    </RequireAll>
+</Location>
+<VirtualHost *:*>
+    ServerName localhost
+</VirtualHost>
+<VirtualHost *:*>
+    ServerName b.example
+    KeepAliveTimeout 7
+    Header set X-Vhost b
+    FileETag None
+</VirtualHost>
+END
+
+sub put {
+    my ($site, $name, $text) = @_;
+    my $path = "$site/$name";
+    my ($dir) = $path =~ m{(.*)/};
+    make_path($dir);
+    open my $fh, '>:raw', $path or die "$path: $!";
+    print {$fh} $text;
+    close $fh;
+    chmod 0644, $path;
+    utime 1_700_000_000, 1_700_000_000, $path;
+    return;
+}
+
+# One site for both. The first names in order are what plain requests ask.
+my %site = map { ($_ => 'x' x 1023 . "\n") } qw(/ht/f.txt /if/f.txt
+    /rewrite/f.txt /acl/f.txt /not/f.txt /env/f.txt);
+%site = (%site, '/1k.txt' => 'a' x 1023 . "\n", '/a/one.txt' => 'one' x 50,
+    '/a/two.html' => '<p>two' x 40, '/a/three.css' => 'p{}' x 99,
+    '/a/four.js' => 'f()' x 200, '/a/five.png' => join('', map chr, 0 .. 255),
+    '/a/six' => 'six' x 10, '/a/zero.txt' => '',
+    '/big.bin' => join('', map chr($_ * 7 % 256), 1 .. 100_000),
+    '/with space.txt' => 'space', '/page.html' => '<p>page' x 300,
+    '/t.tar.gz' => 'gz' x 100, '/cpuaff' => 'c' x 64);
+
+my $stock = Test::Httpd->new(module => 0, mpm_conf => '', conf => '');
+my $fixed = Test::Httpd->new(mpm_conf => '', conf => '');
+my $site = $stock->root . '/site';
+my $mpm = "StartServers 2\nServerLimit 8\nThreadsPerChild 24\n"
+    . "MinSpareThreads 24\nMaxSpareThreads 48\nMaxRequestWorkers 48\n";
+for my $h ($stock, $fixed) {
+    $h->{mpm_conf} = $mpm;
+    $h->{modules} = [qw(rewrite negotiation autoindex deflate filter headers
+        logio)];
+    (my $text = $conf) =~ s/\@SITE\@/$site/g;
+    $text = "FixedProcesses 2\nFixedStatic on\nFixedStaticMemory 64K 16M\n"
+        . "<Location /cpuaffinity-json>\nSetHandler cpuaffinity-status\n"
+        . "</Location>\nLogLevel cpuaffinity:debug\n$text" if $h == $fixed;
+    $h->write_conf($text);
+}
+put($site, $_, $site{$_}) for keys %site;
+put($site, 'index.html', '<p>index');
+put($site, 'a/index.html', '<p>a');
+put($site, 'ht/.htaccess', "Header set X-Ht yes\n");
+put($site, '.htaccess', "Require all denied\n");
+make_path("$site/empty", "$site/dir.txt");
+symlink '1k.txt', "$site/link.txt";
+
+$_->start for $stock, $fixed;
+
+# Validators as stock gives them.
+my %files;
+for my $path (keys %site, '/') {
+    (my $escaped = $path) =~ s/ /%20/g;
+    my ($etag) = $stock->get($escaped)->{head} =~ /^ETag: (.*?)\r$/m;
+    $files{$escaped} = [ 1_700_000_000, $etag // '"none"' ];
+}
+my $slow = Test::Httpd::slow();
+my $e = Test::Exchange->new(ports => [ map $_->port, $stock, $fixed ],
+    logs => [ map $_->root . '/logs/all', $stock, $fixed ], slow => $slow);
+my $g = Test::Requests->new(seed => $seed, files => \%files);
+
+sub hits {
+    my $sum = 0;
+    $sum += $_->{loop_hits}
+        for @{ $fixed->json('/cpuaffinity-json?json')->{seats} };
+    return $sum;
+}
+
+# Plain ones first: most of them have to be the loop's.
+my ($asked, $before, $number) = (0, 0, 0);
+
+sub batch {
+    my ($count, %o) = @_;
+    while ($count > 0 && @{ $e->{differences} } < 20) {
+        my $some = $count > 500 ? 500 : $count;
+        my @x = map $g->exchange($number++, %o), 1 .. $some;
+        $asked += $_->{plain} for @x;
+        $e->run(@x);
+        $count -= $some;
+    }
+}
+
+sub report {
+    my ($what) = @_;
+    my @d = splice @{ $e->{differences} };
+    ok !@d, "seed $seed: no difference in $what"
+        or diag scalar @d, " differences, the first:\n", join "\n======\n",
+        @d[ 0 .. ($#d > 2 ? 2 : $#d) ];
+}
+
+if (defined $ENV{ONLY}) {
+    $g->{seed} = $seed;
+    $e->run($g->exchange($ENV{ONLY}, plain => $ENV{PLAIN})) for 1 .. 5;
+    report("exchange $ENV{ONLY}");
+}
+else {
+    my $plain = $n / 4 > 2000 ? 2000 : int $n / 4;
+    my $start = time;
+    batch($plain, plain => 1);
+    report("$plain plain exchanges");
+    my $hits = hits();
+    cmp_ok $hits, '>', $asked / 2,
+        "the loop answered $hits of $asked plain requests";
+    ($before, $asked) = ($hits, 0);
+    my $answers = $e->{answers};
+    batch($n - $plain);
+    report($n - $plain . ' exchanges of all kinds');
+    $hits = hits() - $before;
+    $answers = $e->{answers} - $answers;
+    cmp_ok $hits, '>', $answers / 20, "the loop answered $hits of $answers";
+    cmp_ok $e->{lines}, '>', $n / 2, "$e->{lines} lines of the log were compared";
+    cmp_ok $e->{stuck}, '<=', $n / 100, "$e->{stuck} connections were left open";
+    diag sprintf '%d exchanges in %.1f s', $n, time - $start;
+}
+$_->finish for $stock, $fixed;
+done_testing;
