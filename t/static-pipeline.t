@@ -1,0 +1,119 @@
+# Many requests in one packet, known and unknown ones mixed, split anywhere,
+# half-closed: all are answered, in order.
+use strict;
+use warnings;
+use lib 't/lib';
+use Test::Client;
+use Test::Httpd;
+use Test::More;
+use Test::Twin;
+use Time::HiRes qw(sleep);
+
+plan skip_all => 'the loop answers nothing in this build'
+    unless Test::Twin::has_loop();
+
+my $h = Test::Httpd->new(mpm_conf => "ThreadsPerChild 8\n",
+    modules => [qw(cgid cgi)], conf => <<'END');
+FixedProcesses 1
+FixedStatic on
+FixedStaticMemory 64K 16M
+MaxKeepAliveRequests 0
+KeepAliveTimeout 60
+<Directory "/">
+    AllowOverride None
+</Directory>
+<Location "/status">
+    SetHandler cpuaffinity-status
+</Location>
+END
+my %body = map { ("/f$_.txt" => "file $_\n" x (1 + $_ * $_ * 40)) } 0 .. 9;
+$body{'/big.bin'} = join '', map chr($_ % 251), 1 .. 300_000;
+for my $f (keys %body) {
+    my $path = $h->write_file("htdocs$f", $body{$f});
+    utime 1_700_000_000, 1_700_000_000, $path;
+}
+$h->start;
+my @known = sort keys %body;
+ok Test::Client::learn($h, $_), "$_ is known" for @known[ 0 .. 6 ];
+@known = (@known[ 1 .. 6 ], '/big.bin');
+
+# Sends targets as one piece of bytes in pieces of the given sizes; reads
+# all. @return a text that says what was wrong
+sub pipeline {
+    my ($targets, %o) = @_;
+    my $c = Test::Client->new($h->port);
+    my $bytes = join '', map Test::Client::request($_,
+        $o{last_closes} && $_ eq $targets->[-1] ? 'Connection: close' : ()),
+        @$targets;
+    my $size = $o{size} || length $bytes;
+    while (length $bytes) {
+        $c->send(substr $bytes, 0, $size, '') or return 'not sent';
+        sleep $o{pause} if $o{pause} && length $bytes;
+    }
+    $c->shut if $o{half};
+    for my $i (0 .. $#$targets) {
+        my $r = $c->answer or return "no answer to number $i, $targets->[$i]";
+        my $want = $body{ $targets->[$i] };
+        return "number $i, $targets->[$i]: status $r->{status}"
+            if $r->{status} != ($want ? 200 : 404);
+        return "number $i, $targets->[$i]: another body"
+            if $want && $r->{body} ne $want;
+        last if $r->{head} =~ /^Connection: close/m;
+    }
+    return 'bytes that nobody asked for' if length $c->{in};
+    return 'not closed: ' . $c->end if ($o{half} || $o{last_closes})
+        && $c->end ne 'end';
+    return '';
+}
+
+my $before = Test::Client::counter($h, 'loop_hits');
+is pipeline([ ($known[0]) x 200 ]), '', '200 times the same';
+is pipeline([ ('/big.bin') x 30 ]), '', '30 times by sendfile';
+is pipeline([ map $known[ $_ % @known ], 0 .. 299 ]), '',
+    '300 of all sizes: more parts than one call takes';
+cmp_ok Test::Client::counter($h, 'loop_hits') - $before, '>', 400,
+    'most of them by the loop';
+is pipeline([ @known, '/none', @known, '/none2', @known ]), '',
+    'unknown ones between them, in order';
+is pipeline([ map { ($known[ $_ % @known ], "/none$_") } 0 .. 20 ]), '',
+    'crossing over and over';
+for my $size (1, 7, 50, 1000) {
+    my @t = @known[ 0 .. ($size < 7 ? 2 : 6) ];
+    is pipeline(\@t, size => $size, pause => .0005), '',
+        "in pieces of $size bytes";
+}
+is pipeline([@known], half => 1), '', 'half-closed: all answers, then the end';
+is pipeline([ '/none', @known ], half => 1), '', 'half-closed, httpd first';
+is pipeline([ @known, '/none' ], half => 1), '', 'half-closed, httpd last';
+is pipeline([ ($known[1]) x 50 ], half => 1, last_closes => 1), '',
+    'the last one closes';
+
+# Requests behind one that closes are not answered, but do not reset either.
+{
+    my $c = Test::Client->new($h->port);
+    $c->send(Test::Client::request($known[0]));
+    $c->answer;
+    $c->send(Test::Client::request($known[4], 'Connection: close')
+        . Test::Client::request($known[0]) x 100);
+    my $r = $c->answer;
+    is $r->{body}, $body{ $known[4] }, 'the whole answer that closes';
+    is $c->end(5), 'end', 'an end, no reset, for all that was sent behind it';
+    is $c->{in}, '', 'nothing more';
+}
+
+# A body that spells a request is no request (behind a proxy: smuggling).
+for my $size (100, 9000, 40_000) {
+    my $inner = Test::Client::request($known[2]);
+    my $body = $inner x (1 + $size / length $inner);
+    my $c = Test::Client->new($h->port);
+    $c->get($known[1]);
+    $c->send("POST $known[0] HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+        . length($body) . "\r\n\r\n$body" . Test::Client::request($known[3]));
+    my $r = $c->answer;
+    is $r && $r->{status}, 200, "POST with $size bytes: its answer";
+    $r = $c->answer;
+    is $r && $r->{body}, $body{ $known[3] }, 'then that of the next request';
+    ok !length $c->{in}, 'and no more';
+}
+$h->finish;
+done_testing;
