@@ -220,7 +220,11 @@ sub start {
         else {
             my $s = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
                 PeerPort => $self->{port}, Timeout => 1);
-            return $self if $s && -s "$self->{root}/run/httpd.pid";
+            # the parent's socket answers before there is a child
+            return $self if $s && -s "$self->{root}/run/httpd.pid"
+                && (my @c = $self->children
+                    or grep { $_ eq '-X' } @{ $self->{args} },
+                    @{ $o{args} || [] });
         }
         sleep 0.05;
     }
