@@ -42,7 +42,7 @@ ok Test::Client::learn($h, $_), "$_ is known" for @known[ 0 .. 6 ];
 sub pipeline {
     my ($targets, %o) = @_;
     my $c = Test::Client->new($h->port);
-    my $bytes = join '', map Test::Client::request($_,
+    my $bytes = join $o{between} // '', map Test::Client::request($_,
         $o{last_closes} && $_ eq $targets->[-1] ? 'Connection: close' : ()),
         @$targets;
     my $size = $o{size} || length $bytes;
@@ -82,6 +82,11 @@ for my $size (1, 7, 50, 1000) {
     is pipeline(\@t, size => $size, pause => .0005), '',
         "in pieces of $size bytes";
 }
+is pipeline([ @known, '/none', @known ], between => "\r\n\n"), '',
+    'blank lines between requests are skipped, as by httpd';
+is pipeline([ @known, '/none' ], between => "\n" x 10), '', 'ten of them';
+isnt pipeline([ @known, '/none' ], between => "\n" x 11), '',
+    'not eleven: the connection ends';
 is pipeline([@known], half => 1), '', 'half-closed: all answers, then the end';
 is pipeline([ '/none', @known ], half => 1), '', 'half-closed, httpd first';
 is pipeline([ @known, '/none' ], half => 1), '', 'half-closed, httpd last';

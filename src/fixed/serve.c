@@ -294,6 +294,25 @@ static int64_t read_deadline(const loop *l, const conn *c,
     return all < each ? all : each;
 }
 
+/* Blank lines that came together with the request before them, which httpd
+ * skips; more than it allows end the connection. @return bytes to skip */
+static size_t skip_blank(serving *s, const char *bytes, size_t len)
+{
+    size_t pos = 0;
+    int blank = 0;
+
+    while (pos < len && !s->close) {
+        size_t cr = bytes[pos] == '\r' && pos + 1 < len;
+
+        if (bytes[pos + cr] != '\n') {
+            break;
+        }
+        pos += cr + 1;
+        s->close = ++blank > DEFAULT_LIMIT_BLANK_LINES;
+    }
+    return pos;
+}
+
 /* Answers what is there, in order. @a piped: an answer went before it. */
 static void serve(loop *l, conn *c, const char *bytes, size_t len, int piped)
 {
@@ -306,6 +325,9 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len, int piped)
     tell_time(st);
     if (st->lines.needed) {
         st->lines.start = apr_time_now();
+    }
+    if (piped) {
+        pos = skip_blank(&s, bytes, len);
     }
     while (pos < len && !s.close) {
         request req;
@@ -324,6 +346,9 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len, int piped)
             return;
         }
         pos += req.consumed;
+        if (!s.close) {
+            pos += skip_blank(&s, bytes + pos, len - pos);
+        }
     }
     if (flush(&s, bytes + pos, len - pos) != SERVED) {
         return;
