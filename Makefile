@@ -5,6 +5,7 @@
 #   make test       all tests; check: the same without looking for packages
 #   make test-browser   headless Chromium against the fixed-process mode
 #   make differential N=100000   generated requests to stock httpd and fixed
+#   make soak       a thousand graceful restarts under load (RESTARTS=)
 #   make asan       all tests with address and undefined behaviour sanitizers
 #   make valgrind   unit tests under memcheck, the placer under helgrind
 #   make fuzz       each fuzz target for FUZZ_SECONDS (60)
@@ -142,6 +143,14 @@ test: deps
 TESTS ?= $(wildcard t/*.t)
 check: all unit replay tool bench-tools
 	BUILD=$(BUILD) $(PROVE) -It/lib $(PROVE_FLAGS) $(TESTS) $(UNIT)
+
+# A thousand graceful restarts under load, keep-alive and not: none may lose
+# a connection. About half an hour; not in CI.
+.PHONY: soak
+soak: deps
+	@$(MAKE) --no-print-directory all
+	RESTARTS=$(or $(RESTARTS),1000) BUILD=$(BUILD) \
+	    $(PROVE) -It/lib -v t/fixed-restart.t
 
 test-browser: deps
 	@./t/deps chromium
