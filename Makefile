@@ -150,7 +150,7 @@ check: all unit replay tool bench-tools
 soak: deps
 	@$(MAKE) --no-print-directory all
 	RESTARTS=$(or $(RESTARTS),1000) BUILD=$(BUILD) \
-	    $(PROVE) -It/lib -v t/fixed-restart.t
+	    $(PROVE) -It/lib -v t/fixed-restart.t t/static-restart.t
 
 test-browser: deps
 	@./t/deps chromium
