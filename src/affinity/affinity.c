@@ -51,11 +51,6 @@ seat_table *affinity_seats(void)
     return affinity.seats;
 }
 
-int affinity_seat(void)
-{
-    return __atomic_load_n(&affinity.seat, __ATOMIC_RELAXED);
-}
-
 /* The mask is kept as a list, in memory that outlives a reload of the DSO. */
 static cpuset *inherited_mask(apr_pool_t *p)
 {

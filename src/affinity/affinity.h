@@ -48,10 +48,8 @@ void affinity_dump(apr_pool_t *p, server_rec *s);
 const plan *affinity_plan(void);
 topology *affinity_topology(void);
 
-/* The seats of this generation, NULL where there are none; the seat of this
- * child, -1: none (yet). Any thread. */
+/* The seats of this generation, NULL where there are none. Any thread. */
 seat_table *affinity_seats(void);
-int affinity_seat(void);
 
 /* How many processes FixedProcesses auto is: the CPUs of the inherited mask
  * that are online, reduced by the arguments of CPUAffinityCPUs and
