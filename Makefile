@@ -31,7 +31,8 @@ SAY     := @$(if $(V),:,echo)
 # What tests and "make run" need beside a compiler, as Debian packages.
 DEPS := apache2-bin apache2-dev libhwloc-dev libjansson-dev pkg-config gcc make perl curl \
 	clang clang-format clang-tidy valgrind libclang-rt-14-dev \
-	python3 nghttp2-client util-linux
+	python3 nghttp2-client util-linux libc6-dev media-types openssl strace \
+	apache2-utils
 DEPS_BENCH := wrk nginx libnginx-mod-http-lua lighttpd haproxy r-base-core \
 	r-cran-ggplot2 r-cran-svglite
 
