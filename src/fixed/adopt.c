@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "fixed/even.h"

@@ -69,7 +69,7 @@ void send_add(send_buffers *b, size_t head_len, const char *body,
     }
 }
 
-static void clear(send_buffers *b, cache *c)
+void send_drop(send_buffers *b, cache *c)
 {
     int i;
 
@@ -130,7 +130,7 @@ send_result send_flush(send_buffers *b, cache *c, int fd, int more,
         result = keep_rest(b, n < 0 ? 0 : (size_t)n, rest) ? SEND_FAILED
                                                            : SEND_BLOCKED;
     }
-    clear(b, c);
+    send_drop(b, c);
     return result;
 }
 

@@ -70,6 +70,9 @@ void send_add(send_buffers *b, size_t head_len, const char *body,
 send_result send_flush(send_buffers *b, cache *c, int fd, int more,
                        sending **rest);
 
+/* Empties the batch without sending: its connection is over. */
+void send_drop(send_buffers *b, cache *c);
+
 /* Goes on with what is left; at most a slice of a file. */
 send_result send_go_on(send_buffers *b, int fd, sending *s);
 

@@ -106,10 +106,7 @@ static served flush(serving *s, const char *rest, size_t len)
     send_result r = send_flush(&s->st->out, s->st->cache, s->c->fd, 0, &left);
 
     s->c->answer = left;
-    if (r == SEND_DONE || r == SEND_BLOCKED) {
-        return sent(s, r, rest, len);
-    }
-    return sent(s, SEND_FAILED, rest, len);
+    return sent(s, r, rest, len);
 }
 
 /* The batch with the head, then the file. */
@@ -120,6 +117,8 @@ static served send_file(serving *s, cache_entry *e, const answer_reply *reply,
     send_result r;
 
     if (!job) {
+        /* Or the next connection would get what was gathered for this. */
+        send_drop(&s->st->out, s->st->cache);
         return sent(s, SEND_FAILED, rest, len);
     }
     cache_hold(e);
