@@ -1,7 +1,8 @@
 """Who takes part: how each is configured, started and pinned.
 
-A contestant runs a site: "static", "logs" (static, access logs on), "pids"
-(static, a log of process ids), "dynamic" (static and /hello) or "proxy".
+A contestant runs a site: "static", "many" (static, caches for 100 000 files),
+"logs" (static, access logs on), "pids" (static, a log of process ids),
+"dynamic" (static and /hello) or "proxy".
 """
 
 import copy
@@ -15,12 +16,15 @@ from .server import BenchError, Server
 from .trial import loop_answers
 
 HTTPD_PROCESSES = 8
-STATIC = ("static", "logs", "pids", "dynamic")
+STATIC = ("static", "many", "logs", "pids", "dynamic")
+# what nginx keeps open, and for how long it trusts it; httpd-fixedstatic.conf
+# has the same for "many"
+OPEN_FILES = {"many": ("120000", "60s")}
 
 
 class Contestant:
     def __init__(self, name, title, config, sites, flags=(), pin=False,
-                 settings=None, note="", trial=None):
+                 settings=None, note="", trial=None, limit=False):
         self.name = name
         self.title = title
         self.config = config
@@ -31,7 +35,14 @@ class Contestant:
         self.note = note
         # (address, port) of a running server with -D trial → why not, or None
         self.trial = trial
+        # no server: takes part only where a scenario names it
+        self.limit = limit
         self.absent = None
+
+    def enters(self, scenario):
+        named = scenario.who is None and not self.limit \
+            or self.name in (scenario.who or ())
+        return named and scenario.site in self.sites and not self.absent
 
     @property
     def program(self):
@@ -80,7 +91,9 @@ def table():
         # its settings are chosen by the sweep of each scenario
         Contestant("nginx", "nginx", "nginx.conf", STATIC),
         Contestant("lighttpd", "lighttpd", "lighttpd.conf",
-                   ("static", "logs", "pids")),
+                   ("static", "many", "logs", "pids")),
+        Contestant("floor", "bare epoll loop (a limit, no server)",
+                   "floor", ("static",), limit=True),
         Contestant("proxy-haproxy", "haproxy maxconn 1", "haproxy.cfg",
                    ("proxy",)),
         Contestant("proxy-nginx", "nginx", "nginx-proxy.conf", ("proxy",),
@@ -114,6 +127,9 @@ class Field:
         self.libexec = output("apxs", "-q", "LIBEXECDIR").strip() \
             or "/usr/lib/apache2/modules"
         self.docroot = os.path.join(root, "docroot")
+        # httpd's Server field
+        self.token = output(httpd, "-v").partition(":")[2].partition("\n")[0] \
+            .strip() or "Apache"
         self.count = 0
 
     def make_files(self, sizes):
@@ -126,6 +142,16 @@ class Field:
                     file.write(chunk)
                     left -= len(chunk)
 
+    def make_tree(self, tree):
+        """docroot/many/DIR/FILE.txt, of 1 KiB each."""
+        body = b"abcdefghijklmno\n" * 64
+        for d in range(tree[0]):
+            folder = os.path.join(self.docroot, "many", f"{d:03d}")
+            os.makedirs(folder)
+            for f in range(tree[1]):
+                with open(f"{folder}/{f:03d}.txt", "wb") as file:
+                    file.write(body)
+
     def values(self, contestant, site, root, port, extra):
         mask = "".join("1" if c in cpus() else "0"
                        for c in range(max(cpus()), -1, -1))
@@ -137,6 +163,7 @@ class Field:
                  f'accesslog.filename = "{root}/access.log"\n'
                  'accesslog.format = "%h %l %u %t \\"%r\\" %>s %b"')
         lua = site == "dynamic"
+        files, valid = OPEN_FILES.get(site, ("1000", "1s"))
         values = {
             "ROOT": root, "CONF": root, "PORT": str(port),
             "ADDRESS": self.address,
@@ -145,6 +172,7 @@ class Field:
             "IF_ROOT": "" if os.geteuid() == 0 else "#",
             "WORKERS": str(len(cpus())), "CPU_MASK": mask,
             "NOFILE": str(nofile()), "ACCESS_LOG": log,
+            "OPEN_FILES": files, "OPEN_VALID": valid,
             "DYNAMIC": f"include {root}/nginx-hello.conf;" if lua else "",
             "DYNAMIC_MODULE":
                 "include /etc/nginx/modules-enabled/*.conf;" if lua else "",
@@ -170,7 +198,7 @@ class Field:
             shutil.chown(root, "www-data")
         return root, port
 
-    def argv(self, contestant, site, root):
+    def argv(self, contestant, site, root, port):
         conf = os.path.join(root, contestant.config)
         if contestant.program == "httpd":
             flags = [f for s in (site, *contestant.flags) for f in ("-D", s)]
@@ -178,12 +206,15 @@ class Field:
         return {"nginx": ["nginx", "-c", conf, "-e", f"{root}/error.log"],
                 "lighttpd": ["lighttpd", "-D", "-f", conf],
                 "haproxy": ["haproxy", "-db", "-f", conf],
+                "floor": [os.path.join(self.build, "bench", "floor"),
+                          self.address, str(port),
+                          os.path.join(self.docroot, "1k.txt"), self.token],
                 }[contestant.program]
 
     def start(self, contestant, site, extra=None):
         root, port = self.render(contestant, site, extra or {})
         server = Server(f"{contestant.title} ({contestant.config}, {site})",
-                        self.argv(contestant, site, root), root, port,
+                        self.argv(contestant, site, root, port), root, port,
                         address=self.address)
         server.site = site
         if contestant.program == "httpd" and "one" not in contestant.flags \
@@ -196,6 +227,8 @@ class Field:
 
     def probe(self, contestant):
         """Why a contestant cannot take part here, or None."""
+        if contestant.program == "floor":
+            return None
         program = {"httpd": self.httpd}.get(contestant.program,
                                             contestant.program)
         if not shutil.which(program):
@@ -208,8 +241,8 @@ class Field:
         # other mistake has to be seen when it starts
         site = contestant.sites[0]
         values = {f"BACKEND{i}": "1" for i in (1, 2, 3)}
-        root, _ = self.render(contestant, site, values)
-        argv = self.argv(contestant, site, root) + ["-t"]
+        root, port = self.render(contestant, site, values)
+        argv = self.argv(contestant, site, root, port) + ["-t"]
         argv.remove("-DFOREGROUND")
         text = output(*argv)
         shutil.rmtree(root)

@@ -1,5 +1,6 @@
-"""The load generators: h2load, and bench/idle.c for C10K. Each run is
-bounded in time; a generator that does not end is killed and says so."""
+"""The load generators h2load, and bench/idle.c for C10K (wrk.py has wrk).
+Each run is bounded in time; a generator that does not end is killed and says
+so."""
 
 import os
 import re
@@ -23,6 +24,7 @@ class Load:
         self.errors = {}
         self.starts = []
         self.samples = []
+        self.duration = None
         self.cpu = 0.0
         self.wall = 0.0
         self.threads = 1
@@ -37,7 +39,10 @@ class Load:
         self.requests = len(self.samples)
 
     def seconds(self):
-        """From the first request's start to the last answer's end."""
+        """As the generator says, or from the first request's start to the
+        last answer's end."""
+        if self.duration is not None:
+            return self.duration
         if not self.samples:
             return 0.0
         ends = max(map(int.__add__, self.starts, self.samples))
@@ -161,10 +166,9 @@ def parse_h2load(text, load):
 
 def idle(scenario, port, seconds, raw, build, server, client_cpus=None):
     """C10K. Returns (load, snapshot before, KiB per idle connection)."""
-    active = max(1, scenario.connections // 100)
     argv = prefix(client_cpus) + [
         os.path.join(build, "bench", "idle"), str(port), scenario.path,
-        str(scenario.connections), str(active), str(seconds), raw]
+        str(scenario.connections), str(scenario.active), str(seconds), raw]
     load = Load(shlex.join(argv))
     empty = procs.proportional_kib(server.pid)
     process = spawn(argv, stdin=subprocess.PIPE)

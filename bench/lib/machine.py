@@ -49,7 +49,8 @@ def versions(httpd):
     asked = {
         "httpd": (httpd, "-v"), "nginx": ("nginx", "-v"),
         "lighttpd": ("lighttpd", "-v"), "haproxy": ("haproxy", "-v"),
-        "h2load": ("h2load", "--version"), "R": ("Rscript", "--version"),
+        "h2load": ("h2load", "--version"), "wrk": ("wrk", "-v"),
+        "R": ("Rscript", "--version"),
         "gcc": ("cc", "--version"),
     }
     found = {}

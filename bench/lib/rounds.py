@@ -10,11 +10,13 @@ import sys
 import time
 
 from . import load as loads
-from . import procs, stats
+from . import procs, stats, targets, wrk
 from .contestants import nginx, nginx_variants
 from .server import BenchError, Server
 
 SAMPLES_FOR_PLOTS = 2000
+# seconds until each process has met each of 100 000 files
+MANY_WARM = 12
 
 
 def one_run(server, scenario, seconds, raw, bench):
@@ -24,6 +26,10 @@ def one_run(server, scenario, seconds, raw, bench):
         load, before, memory = loads.idle(
             scenario, server.port, seconds, raw, bench.build, server,
             bench.client_cpus)
+    elif scenario.kind in ("wrk", "many"):
+        before = procs.Snapshot(server.pid)
+        load = wrk.run(scenario, server.port, seconds, raw,
+                       bench.client_cpus)
     else:
         before = procs.Snapshot(server.pid)
         load = loads.h2load(scenario, server.port, seconds, raw, server.root,
@@ -105,6 +111,8 @@ class Bench:
         self.client_cpus = options.client_cpus
         self.rounds = options.rounds
         self.seconds = options.seconds
+        # what was asked for explicitly goes before a scenario's own
+        self.asked = {}
         self.sweep_seconds = max(0.3, options.seconds / 2)
         self.keep_raw = options.keep_raw
         self.out = options.out
@@ -176,12 +184,13 @@ class Bench:
     def sweep(self, scenario):
         """nginx's variants once each; the one with most requests/s wins."""
         rows, best = [], None
+        seconds = self.seconds_of(scenario, self.sweep_seconds, 0.5)
         for i, (settings, words) in enumerate(self.variants):
             contestant = nginx(settings, words, i)
             self.progress(scenario, f"sweep of nginx: {words}")
             server = self.server(contestant, scenario.site)
             raw = os.path.join(self.field.root, "sweep.tsv")
-            run, _ = one_run(server, scenario, self.sweep_seconds, raw, self)
+            run, _ = one_run(server, scenario, seconds, raw, self)
             rows.append({"settings": words, "rps": run.get("rps"),
                          "cpu_us": run.get("cpu_us"),
                          "errors": run["errors"]})
@@ -196,11 +205,9 @@ class Bench:
     def entrants(self, scenario):
         """[(name, contestant)] of this scenario, nginx's best among them."""
         found = [(c.name, c) for c in self.contestants
-                 if scenario.site in c.sites and not c.absent
-                 and c.name != "nginx"]
+                 if c.enters(scenario) and c.name != "nginx"]
         sweep = None
-        wanted = [c for c in self.contestants if c.name == "nginx"]
-        if wanted and scenario.site != "proxy" and not wanted[0].absent:
+        if self.swept(scenario):
             sweep, best = self.sweep(scenario)
             found.append(("nginx", best))
         return found, sweep
@@ -215,19 +222,28 @@ class Bench:
         entrants, entry["sweep"] = self.entrants(scenario)
         entry["notes"] = {n: c.note for n, c in entrants if c.note}
         entry["order"] = [name for name, _ in entrants]
-        seconds = scenario.seconds or self.seconds
-        rounds = scenario.rounds or self.rounds
+        seconds = self.seconds_of(scenario, self.seconds)
+        rounds = self.rounds_of(scenario)
         if scenario.kind not in ("flaky", "idle"):
             for name, contestant in entrants:
                 self.progress(scenario, f"warm-up {name}")
-                one_run(self.server(contestant, scenario.site), scenario, 0.3,
-                        os.path.join(self.field.root, "warm.tsv"), self)
+                self.warm(self.server(contestant, scenario.site), scenario)
         for number in range(1, rounds + 1):
             # rotated, so that nobody always follows the same neighbour
             turn = number % len(entrants) if entrants else 0
             for name, contestant in entrants[turn:] + entrants[:turn]:
                 self.progress(scenario, f"round {number} of {rounds}, {name}")
                 self.run(entry, scenario, name, contestant, number, seconds)
+
+    def warm(self, server, scenario):
+        raw = os.path.join(self.field.root, "warm.tsv")
+        if scenario.kind == "wrk":
+            # h2load knows less than a second
+            loads.h2load(scenario, server.port, 0.3, raw, server.root,
+                         self.client_cpus)
+        else:
+            one_run(server, scenario, MANY_WARM if scenario.tree else 0.3,
+                    raw, self)
 
     def run(self, entry, scenario, name, contestant, number, seconds):
         if scenario.kind == "flaky":
@@ -244,6 +260,8 @@ class Bench:
         run.update(contestant=name, round=number)
         if not fresh:
             run.pop("kib_per_idle_connection", None)
+        if scenario.tree:
+            run["server_mib"] = procs.proportional_kib(server.pid) / 1024
         if scenario.site == "pids":
             self.add_balance(run, server, offset)
         if self.keep_raw:
@@ -251,7 +269,8 @@ class Bench:
         entry["runs"].append(run)
         self.done += 1
         if scenario.plots and load.samples and not run["errors"]:
-            entry["samples"][name] = thin(load)
+            if load.starts:
+                entry["samples"][name] = thin(load)
             entry.setdefault("curves", {})[name] = stats.curve(load.samples)
         if not self.keep_raw and os.path.exists(raw):
             os.unlink(raw)
@@ -275,11 +294,7 @@ class Bench:
         return os.path.join(folder, f"{scenario.name}.{name}.{number}.tsv")
 
     def all(self, scenarios):
-        order = []
-        for scenario in scenarios:
-            if scenario.site not in order:
-                order.append(scenario.site)
-        scenarios = sorted(scenarios, key=lambda s: order.index(s.site))
+        scenarios = in_order(scenarios)
         self.total = sum(map(self.count, scenarios))
         for at, scenario in enumerate(scenarios):
             if time.monotonic() - self.began > self.limit:
@@ -295,11 +310,29 @@ class Bench:
 
     def count(self, scenario):
         """Measured runs of a scenario, the sweep's included."""
-        here = [c for c in self.contestants
-                if scenario.site in c.sites and not c.absent]
-        swept = any(c.name == "nginx" for c in here)
-        rounds = scenario.rounds or self.rounds
-        return len(here) * rounds + swept * len(self.variants)
+        here = [c for c in self.contestants if c.enters(scenario)]
+        return len(here) * self.rounds_of(scenario) \
+            + self.swept(scenario) * len(self.variants)
+
+    def swept(self, scenario):
+        return any(c.name == "nginx" and c.enters(scenario)
+                   for c in self.contestants)
+
+    def rounds_of(self, scenario):
+        return self.asked.get("rounds") or scenario.rounds or self.rounds
+
+    def seconds_of(self, scenario, otherwise, part=1.0):
+        own = self.asked.get("seconds") or scenario.seconds
+        return max(0.3, own * part) if own else otherwise
+
+
+def in_order(scenarios):
+    """What the targets need comes first, as a limit in time takes from the
+    end; within that, sites together, as servers are started for a site."""
+    needed = targets.scenarios()
+    order = list(dict.fromkeys(s.site for s in scenarios))
+    return sorted(scenarios, key=lambda s: (s.name not in needed,
+                                            order.index(s.site)))
 
 
 def thin(load):

@@ -8,12 +8,22 @@ def size_title(size):
     return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
 
 
+# compared where a generator's round is long or a file large: who decides the
+# targets, and one more
+FEW = ("stock", "fixedstatic", "nginx", "lighttpd")
+# README's headline
+QUICK = ("stock", "taskset", "cpu", "fixed", "fixedstatic", "nginx",
+         "lighttpd")
+
+
 class Scenario:
-    """kind: http, idle, mixed or flaky. plots: its raw samples are drawn."""
+    """kind: http, wrk, many, idle, mixed or flaky. plots: its raw samples are
+    drawn. who: names of those that take part, None for all but the limit."""
 
     def __init__(self, name, group, title, site="static", kind="http",
                  path="/1k.txt", connections=10, pipeline=1, close=False,
-                 plots=False, rounds=None, seconds=None):
+                 plots=False, rounds=None, seconds=None, who=None,
+                 threads=None, active=None, tree=None):
         self.name = name
         self.group = group
         self.title = title
@@ -26,7 +36,14 @@ class Scenario:
         self.plots = plots
         self.rounds = rounds
         self.seconds = seconds
-        self.size = SIZES.get(path.lstrip("/"))
+        self.who = who
+        # wrk's
+        self.threads = threads
+        # requests in flight on idle's connections
+        self.active = active
+        # (directories, files in each) below /many
+        self.tree = tree
+        self.size = 1024 if tree else SIZES.get(path.lstrip("/"))
 
     def describe(self):
         keys = ("name", "group", "title", "site", "kind", "path",
@@ -35,7 +52,7 @@ class Scenario:
 
 
 def static(file, connections, close=False, pipeline=1, site="static",
-           plots=False):
+           plots=False, who=None):
     way = "a connection per request" if close else "keep-alive"
     if pipeline > 1:
         way += f", pipelining ×{pipeline}"
@@ -46,60 +63,103 @@ def static(file, connections, close=False, pipeline=1, site="static",
         + (", access logs on" if site == "logs" else "")
     return Scenario(name, "static", title, site=site, path=f"/{file}",
                     connections=connections, pipeline=pipeline, close=close,
-                    plots=plots)
+                    plots=plots, who=who)
 
 
-def others(idle, quick):
-    balance = [10, 100, 1000] if not quick else [100]
-    level = [Scenario(f"balance-c{c}", "balance",
-                      f"balance of the processes, 1 KiB, {c} connections",
-                      site="pids", connections=c) for c in balance]
-    rest = [
-        Scenario("c10k", "C10K", f"{idle} keep-alive connections, "
-                 f"{max(1, idle // 100)} active at a time, 1 KiB",
-                 kind="idle", connections=idle, plots=True),
-        Scenario("flaky", "proxy", "three flaky backends (10–50 ms, 1 % of "
-                 "requests 1 s, one at a time), 6 clients",
-                 site="proxy", kind="flaky", path="/", connections=6,
-                 plots=True, rounds=1 if quick else 3,
-                 seconds=6 if quick else 20),
-        Scenario("hello", "dynamic", "hello: a dynamic answer of 24 bytes, "
-                 "50 connections", site="dynamic", path="/hello?name=World",
-                 connections=50, plots=not quick),
-        Scenario("mixed", "dynamic", "mixed: 90 % static 1 KiB, 10 % dynamic, "
-                 "50 connections", site="dynamic",
-                 kind="mixed", connections=50),
-    ]
-    # a limit in time takes from the end: what nothing else shows comes first
-    return rest[:2] + level + rest[2:]
+def wrk(threads, connections, quick):
+    return Scenario(f"wrk-1k-ka-c{connections}", "static",
+                    f"1 KiB, keep-alive, wrk -t{threads} -c{connections}",
+                    kind="wrk", threads=threads, connections=connections,
+                    who=(*FEW, "floor"), seconds=1 if quick else 3,
+                    rounds=None if quick else 5)
+
+
+def many():
+    """Each file is in the caches after the warm-up; the server's memory is
+    that of all of them."""
+    dirs, files = 100, 1000
+    return Scenario("many", "static", "1 KiB, keep-alive, "
+                    f"{dirs * files} distinct files, uniform, wrk -t2 -c32",
+                    site="many", kind="many", path="/many/000/000.txt",
+                    threads=2, connections=32, who=FEW, seconds=3,
+                    tree=(dirs, files))
+
+
+def idle(count, active, name, who=None):
+    return Scenario(name, "C10K", f"{count} keep-alive connections, "
+                    f"{active} active at a time, 1 KiB", kind="idle",
+                    connections=count, active=active, plots=True, who=who)
+
+
+def idles(count, who):
+    """Many of which few are active, and as many active without the idle."""
+    name = f"c{count // 1000}k"
+    return [idle(count, count // 100, name, who),
+            idle(count // 100, count // 100, f"{name}-active", FEW)]
+
+
+def balance(connections, who=None):
+    return Scenario(f"balance-c{connections}", "balance",
+                    "balance of the processes, 1 KiB, "
+                    f"{connections} connections",
+                    site="pids", connections=connections, who=who)
+
+
+def hello(quick):
+    return Scenario("hello", "dynamic", "hello: a dynamic answer of 24 bytes, "
+                    "50 connections", site="dynamic",
+                    path="/hello?name=World", connections=50,
+                    plots=not quick, who=QUICK if quick else None)
+
+
+def flaky(quick):
+    return Scenario("flaky", "proxy", "three flaky backends (10–50 ms, 1 % of "
+                    "requests 1 s, one at a time), 6 clients",
+                    site="proxy", kind="flaky", path="/", connections=6,
+                    plots=True, rounds=1 if quick else 3,
+                    seconds=5 if quick else 20)
 
 
 def quick_list():
     return [
-        static("1k.txt", 10),
-        static("1k.txt", 250, plots=True),
-        static("1k.txt", 100, close=True),
-        static("1k.txt", 32, pipeline=16),
-        static("100k.txt", 10, plots=True),
-        static("1m.txt", 10),
-    ] + others(2000, True) + [static("1k.txt", 100, site="logs")]
+        wrk(2, 32, True), wrk(4, 128, True),
+        static("1k.txt", 250, plots=True, who=QUICK),
+        static("1k.txt", 100, close=True, who=QUICK),
+        static("1k.txt", 32, pipeline=16, who=(*FEW, "floor")),
+        static("100k.txt", 10, plots=True, who=QUICK),
+        static("1m.txt", 10, who=QUICK),
+        static("10m.txt", 10, who=FEW),
+        *idles(2000, QUICK),
+        static("1k.txt", 100, site="logs", who=FEW),
+        hello(True),
+        balance(100, (*FEW, "fixedspread")),
+        flaky(True),
+    ]
 
 
 def full_list():
-    some = []
+    some = [
+        wrk(2, 32, False), wrk(4, 128, False),
+        static("1k.txt", 32, pipeline=16, plots=True),
+        static("1k.txt", 250, close=True, plots=True),
+        static("100k.txt", 10), static("1m.txt", 10),
+        static("10m.txt", 10, plots=True), *idles(10000, None),
+        static("1k.txt", 250, site="logs"), balance(1000), hello(False),
+        many(),
+    ]
     for file, counts in (("1k.txt", (1, 10, 250, 1000)),
-                         ("10k.txt", (10, 250, 1000)),
-                         ("100k.txt", (1, 10, 250)),
-                         ("1m.txt", (1, 10, 250)), ("10m.txt", (1, 10))):
-        some += [static(file, c, plots=(c == 250 or file == "10m.txt"))
-                 for c in counts]
-    for file, counts in (("1k.txt", (1, 10, 250, 1000)),
-                         ("10k.txt", (250,)), ("100k.txt", (10, 250)),
-                         ("1m.txt", (10,)), ("10m.txt", (1,))):
+                         ("10k.txt", (250,)), ("100k.txt", (1, 250)),
+                         ("1m.txt", (1, 250)), ("10m.txt", (1,))):
+        some += [static(file, c, plots=(c == 250)) for c in counts]
+    for file, counts in (("1k.txt", (1, 1000, 2500)), ("10k.txt", (250,)),
+                         ("100k.txt", (250,)), ("1m.txt", (10,)),
+                         ("10m.txt", (1,))):
         some += [static(file, c, close=True, plots=(c == 250))
                  for c in counts]
-    some += [static("1k.txt", 2500, close=True),
-             static("1k.txt", 32, pipeline=16, plots=True),
-             static("1k.txt", 250, pipeline=16),
-             static("1k.txt", 250, site="logs")]
-    return some + others(10000, False)
+    return some + [
+        static("1k.txt", 250, pipeline=16), balance(10), balance(100),
+        flaky(False),
+        Scenario("mixed", "dynamic", "mixed: 90 % static 1 KiB, 10 % dynamic, "
+                 "50 connections", site="dynamic", kind="mixed",
+                 connections=50),
+    ]

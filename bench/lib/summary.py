@@ -16,6 +16,7 @@ FIGURES = (
     ("generator_share", "generator's CPU, % of what it may use", 0, 100, 0),
     ("balance_requests", "busiest process over mean: requests", 2, 1, -1),
     ("balance_cpu", "busiest process over mean: CPU time", 2, 1, -1),
+    ("server_mib", "MiB of user memory of the server", 1, 1, -1),
     ("kib_per_idle_connection", "KiB of user memory per idle connection",
      2, 1, -1),
 )
@@ -35,6 +36,8 @@ def shown(entry):
         if key in ("cpu_s_per_gb", "mb_per_s") and not large:
             continue
         if key in BALANCE and scenario["group"] != "balance":
+            continue
+        if key == "server_mib" and scenario["kind"] != "many":
             continue
         if key.startswith("kib") and scenario["kind"] != "idle":
             continue
