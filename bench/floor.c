@@ -6,10 +6,13 @@
  *   floor ADDRESS PORT FILE SERVER
  *
  * Its answer has httpd's bytes for FILE, with SERVER as the Server field.
+ * Connections go to the loop on the CPU that received them: without that, a
+ * request costs a third more.
  * Runs until SIGTERM or until its parent ends.
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
@@ -186,6 +189,12 @@ static void loop(int listener)
 
 static int listen_here(void)
 {
+    /* the CPU's number is the listener's: they are opened in that order */
+    struct sock_filter code[] = {
+        {BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)(SKF_AD_OFF + SKF_AD_CPU)},
+        {BPF_RET | BPF_A, 0, 0, 0},
+    };
+    struct sock_fprog steer = {2, code};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int on = 1;
 
@@ -193,7 +202,10 @@ static int listen_here(void)
         || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == -1
         || setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)) == -1
         || bind(fd, (struct sockaddr *)&address, sizeof(address)) == -1
-        || listen(fd, 4096) == -1) {
+        || listen(fd, 4096) == -1
+        || setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &steer,
+                      sizeof(steer))
+               == -1) {
         fail("listen");
     }
     return fd;
@@ -202,6 +214,7 @@ static int listen_here(void)
 static void start(int cpu)
 {
     pid_t parent = getpid();
+    int listener = listen_here();
     cpu_set_t set;
 
     switch (fork()) {
@@ -216,7 +229,7 @@ static void start(int cpu)
             fail("affinity");
         }
         if (getppid() == parent) {
-            loop(listen_here());
+            loop(listener);
         }
         exit(1);
     default:

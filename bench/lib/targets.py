@@ -8,7 +8,6 @@ compared were taken side by side.
 from collections import namedtuple
 
 from . import stats
-from .summary import FIGURES
 
 # figure: what the table says. scenarios: the first that was measured counts.
 # key: of a run, or p99. base: a contestant; "SCENARIO:CONTESTANT" when it is
@@ -67,8 +66,10 @@ TARGETS = (
 # how a base is called behind the bound
 NAMES = {"nginx": "best nginx", "stock": "stock httpd",
          "floor": "a bare epoll loop", None: ""}
-DIGITS = {key: (digits, title) for key, title, digits, *_ in FIGURES}
-DIGITS["p99"] = (2, "p99, ms")
+# digits and unit of the medians
+SHOWN = {"cpu_us": (1, " µs"), "cpu_s_per_gb": (3, " s/GB"), "rps": (0, "/s"),
+         "p99": (2, " ms"), "kib_per_idle_connection": (2, " KiB"),
+         "balance_cpu": (2, "")}
 
 
 def scenarios():
@@ -173,20 +174,14 @@ def cells(row):
     """[figure, target, this run, medians, verdict] as text."""
     if row["why"]:
         return [row["figure"], row["target"], row["why"], "–", "–"]
-    digits, title = DIGITS[row["key"]]
+    digits, unit = SHOWN[row["key"]]
     sign = "×" if len(row["medians"]) > 1 else ""
     text = f"{sign}{row['ratio']:.2f}"
     if row["rounds"] > 1:
         text += f" ({row['min']:.2f}–{row['max']:.2f})"
     medians = " : ".join(number(m, digits) for m in row["medians"])
-    return [row["figure"], row["target"], text, f"{medians} {unit(title)}",
+    return [row["figure"], row["target"], text, medians + unit,
             "reached" if row["reached"] else "**not reached**"]
-
-
-def unit(title):
-    """"server CPU per request, µs" → "µs"."""
-    head, comma, tail = title.rpartition(", ")
-    return tail if comma else head.partition(" of ")[0]
 
 
 def markdown(results):
