@@ -179,8 +179,9 @@ def cells(row):
     text = f"{sign}{row['ratio']:.2f}"
     if row["rounds"] > 1:
         text += f" ({row['min']:.2f}–{row['max']:.2f})"
-    medians = " : ".join(number(m, digits) for m in row["medians"])
-    return [row["figure"], row["target"], text, medians + unit,
+    medians = " : ".join(number(m, digits) for m in row["medians"]) + unit \
+        if sign else "–"
+    return [row["figure"], row["target"], text, medians,
             "reached" if row["reached"] else "**not reached**"]
 
 
