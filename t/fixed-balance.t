@@ -4,57 +4,20 @@ use strict;
 use warnings;
 use lib 't/lib';
 use IO::Select;
-use IO::Socket::INET;
 use Test::More;
 use Test::Httpd;
+use Test::Slow qw(request served_by release);
 use Time::HiRes qw(sleep time);
 
 my $threads = 4;
 
 sub server {
     my ($balance) = @_;
-    my $httpd = Test::Httpd->new(
-        modules => ['cgi'],
-        conf => <<"END",
-FixedProcesses 2
+    return Test::Slow::server(threads => $threads, conf => <<"END");
 FixedBalance $balance
-FixedSteering off
 LogFormat "%U %P" pid
 CustomLog logs/pid pid
-ScriptAlias /cgi/ \@ROOT\@/cgi-bin/
-<Directory \@ROOT\@/cgi-bin>
-    Require all granted
-</Directory>
 END
-        mpm_conf => "ThreadsPerChild $threads\n");
-    $httpd->write_file('cgi-bin/slow', <<'END', 0755);
-#!/bin/sh
-echo Content-Type: text/plain
-echo
-echo served by $PPID
-while [ ! -e "$DOCUMENT_ROOT/go" ]; do sleep 0.1; done
-echo end
-END
-    return $httpd->start;
-}
-
-sub request {
-    my ($httpd, $path) = @_;
-    my $s = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
-        PeerPort => $httpd->port, Timeout => 5) or die "connect: $!";
-    print {$s} "GET $path HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-    return $s;
-}
-
-# The process that serves a slow request, as soon as it says so.
-sub served_by {
-    my ($s) = @_;
-    my $text = '';
-    until ($text =~ /served by \d+/) {
-        IO::Select->new($s)->can_read(10) or return 0;
-        sysread($s, $text, 4096, length $text) or return 0;
-    }
-    return $text =~ /served by (\d+)/ ? $1 : 0;
 }
 
 # Exhausts the workers of one process, and not of the other.
@@ -62,7 +25,8 @@ sub exhaust {
     my ($httpd) = @_;
     my (%busy, @slow);
     while (1) {
-        my $s = request($httpd, '/cgi/slow');
+        my $s = request($httpd, '/cgi/slow')
+            or die 'no connection';
         my $pid = served_by($s) or die 'a slow request was not served';
         push @slow, $s;
         return ($pid, @slow) if ++$busy{$pid} == $threads;
@@ -72,8 +36,12 @@ sub exhaust {
 # How many of @n quick requests are answered within the seconds.
 sub quick {
     my ($httpd, $n, $seconds) = @_;
-    my %open = map { my $s = request($httpd, '/1k.txt'); (fileno $s => $s) }
-        1 .. $n;
+    my %open;
+    for (1 .. $n) {
+        my $s = request($httpd, '/1k.txt')
+            or die 'no connection';
+        $open{ fileno $s } = $s;
+    }
     my $end = time + $seconds;
     my $answered = 0;
     while (%open && time < $end) {
@@ -100,7 +68,7 @@ subtest 'FixedBalance on' => sub {
     is $answered, 16, 'all are answered while one seat is exhausted';
     my @pids = pids($httpd, '/1k.txt');
     is scalar(grep { $_ == $busy } @pids), 0, 'none by the exhausted one';
-    $httpd->write_file('htdocs/go', '');
+    release($httpd);
     for my $s (@slow) {
         local $/;
         like readline($s), qr/end/, 'a slow one ends as if nothing had been';
@@ -115,7 +83,7 @@ subtest 'FixedBalance off' => sub {
     my ($busy, @slow) = exhaust($httpd);
     my ($answered, @waiting) = quick($httpd, 16, 1);
     cmp_ok $answered, '<', 16, "some wait ($answered of 16 were answered)";
-    $httpd->write_file('htdocs/go', '');
+    release($httpd);
     for my $s (@waiting) {
         local $/;
         like readline($s), qr{^HTTP/1.1 200}, 'and are answered in the end';

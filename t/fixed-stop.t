@@ -5,9 +5,9 @@ use strict;
 use warnings;
 use lib 't/lib';
 use IO::Select;
-use IO::Socket::INET;
 use Test::More;
 use Test::Httpd;
+use Test::Slow qw(request served_by release answers ended all_ok);
 use Time::HiRes qw(sleep time);
 
 my $threads = 3;
@@ -15,63 +15,8 @@ my $threads = 3;
 # mod_cgid's daemon is forked, not executed: it must not hold our sockets.
 sub server {
     my ($extra, $cgi) = @_;
-    my $httpd = Test::Httpd->new(
-        modules => [ $cgi // 'cgi' ],
-        conf => <<"END" . ($extra // ''),
-FixedProcesses 2
-FixedSteering off
-ScriptAlias /cgi/ \@ROOT\@/cgi-bin/
-<Directory \@ROOT\@/cgi-bin>
-    Require all granted
-</Directory>
-END
-        mpm_conf => "ThreadsPerChild $threads\n");
-    $httpd->write_file('cgi-bin/slow', <<'END', 0755);
-#!/bin/sh
-echo Content-Type: text/plain
-echo
-echo served by $PPID
-while [ ! -e "$DOCUMENT_ROOT/go" ]; do sleep 0.1; done
-echo end
-END
-    return $httpd->start;
-}
-
-sub request {
-    my ($httpd, $path) = @_;
-    my $s = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
-        PeerPort => $httpd->port, Timeout => 5) or return;
-    print {$s} "GET $path HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-    return $s;
-}
-
-# The answers to all within the seconds: '' for those that were closed,
-# undef for those that had none.
-sub answers {
-    my ($seconds, @sockets) = @_;
-    my %open = map { (fileno $_ => $_) } @sockets;
-    my %text = map { (fileno $_ => undef) } @sockets;
-    my $end = time + $seconds;
-    while (%open && time < $end) {
-        for my $s (IO::Select->new(values %open)->can_read(0.1)) {
-            my $n = fileno $s;
-            $text{$n} //= '';
-            sysread($s, $text{$n}, 65536, length $text{$n}) and next;
-            delete $open{$n};
-        }
-    }
-    $text{$_} = undef for keys %open;
-    return map { $text{ fileno $_ } } @sockets;
-}
-
-sub started {
-    my ($s) = @_;
-    my $text = '';
-    until ($text =~ /served by \d+/) {
-        IO::Select->new($s)->can_read(10) or return 0;
-        sysread($s, $text, 4096, length $text) or return 0;
-    }
-    return $text =~ /served by (\d+)/ ? $1 : 0;
+    return Test::Slow::server(threads => $threads, conf => $extra,
+        cgi => $cgi);
 }
 
 # Makes all workers of all processes busy.
@@ -80,7 +25,7 @@ sub exhaust {
     my @slow;
     for (1 .. 2 * $threads) {
         my $s = request($httpd, '/cgi/slow');
-        started($s) or die 'a slow request was not served';
+        served_by($s) or die 'a slow request was not served';
         push @slow, $s;
     }
     return @slow;
@@ -95,8 +40,6 @@ sub pair {
 
 sub readable { my @r = IO::Select->new(@_)->can_read(0); return scalar @r }
 
-sub all_ok { return scalar grep { ($_ // '') =~ m{^HTTP/1.1 200} } @_ }
-
 subtest 'graceful restart with a full door' => sub {
     my $httpd = server();
     my @slow = exhaust($httpd);
@@ -106,8 +49,8 @@ subtest 'graceful restart with a full door' => sub {
     ok $httpd->graceful, 'restart';
     is all_ok(answers(15, @waiting)), 20, 'the new generation serves all';
     is(readable(@slow), 0, 'the slow ones go on');
-    $httpd->write_file('htdocs/go', '');
-    is scalar(grep { ($_ // '') =~ /end/ } answers(10, @slow)), 2 * $threads,
+    release($httpd);
+    is ended(answers(10, @slow)), 2 * $threads,
         'and end well';
     $httpd->finish;
 };
@@ -122,8 +65,8 @@ subtest 'the mode is turned off with a full door' => sub {
     $httpd->write_conf($off);
     ok $httpd->graceful, 'restart';
     is all_ok(answers(15, @waiting)), 20, 'httpd as it was serves all';
-    $httpd->write_file('htdocs/go', '');
-    is scalar(grep { ($_ // '') =~ /end/ } answers(10, @slow)), 2 * $threads,
+    release($httpd);
+    is ended(answers(10, @slow)), 2 * $threads,
         'and what was begun is finished';
     $httpd->write_conf($on);
     ok $httpd->graceful, 'on again';
@@ -146,8 +89,8 @@ subtest 'graceful stop with a full door' => sub {
     my @got = answers(5, @waiting);
     is scalar(grep { defined && $_ eq '' } @got), 10,
         'those that waited are told at once';
-    $httpd->write_file('htdocs/go', '');
-    is scalar(grep { ($_ // '') =~ /end/ } answers(10, @slow)), 2 * $threads,
+    release($httpd);
+    is ended(answers(10, @slow)), 2 * $threads,
         'what was begun is finished';
     my $pid = $httpd->parent;
     ok $httpd->wait_for(sub { waitpid($pid, POSIX::WNOHANG()) == $pid }, 15),
@@ -191,7 +134,7 @@ subtest 'TERM and one process' => sub {
     my $httpd = server();
     my @slow = exhaust($httpd);
     my @waiting = map { request($httpd, '/1k.txt') } 1 .. 10;
-    $httpd->write_file('htdocs/go', '');
+    release($httpd);
     my $t = time;
     ok $httpd->stop, 'TERM with a full door';
     $httpd->start(args => ['-X']);

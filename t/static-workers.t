@@ -1,0 +1,57 @@
+# All of httpd's threads are busy with slow dynamic requests, and more of
+# these wait: the loop's answers come all the same, and in the end everybody
+# has had his.
+use strict;
+use warnings;
+use lib 't/lib';
+use Test::Client;
+use Test::Httpd;
+use Test::More;
+use Test::Slow qw(request served_by release answers ended);
+use Test::Static;
+use Test::Twin;
+
+plan skip_all => 'the loop answers nothing in this build'
+    unless Test::Twin::has_loop();
+
+my $threads = 4;
+my $h = Test::Static::server(mpm_conf => "ThreadsPerChild $threads\n",
+    modules => ['cgi'], conf => <<"END");
+FixedStaticCache 1000 60s
+MaxKeepAliveRequests 0
+KeepAliveTimeout 60
+$Test::Slow::conf
+END
+Test::Slow::script($h);
+$h->start;
+ok Test::Client::learn($h, '/1k.txt'), 'a file is known';
+
+my @slow = map request($h, '/cgi/slow'), 1 .. $threads;
+is scalar(grep { served_by($_) } @slow), $threads, 'all threads are busy';
+push @slow, map request($h, '/cgi/slow'), 1 .. 20 - $threads;
+
+# 2000 answers on twenty connections, of which now and then one is new.
+my @c = map Test::Client->new($h->port), 1 .. 20;
+$Test::Client::limit = 2;
+my ($good, @waits) = (0);
+for my $i (1 .. 2000) {
+    my $c = \$c[ $i % @c ];
+    my $r = $$c->get('/1k.txt');
+    if ($r && length $r->{body} == 1024) {
+        $good++;
+    }
+    else {
+        push @waits, $$c;
+    }
+    $$c = Test::Client->new($h->port) if !$r || $i % 50 == 0;
+}
+# One in a thousand is an audit, which is httpd's: it waits as all of
+# httpd's requests do, and nobody else for it.
+cmp_ok $good, '>=', 1998, "$good of 2000 static answers meanwhile";
+release($h);
+is ended(answers(20, @slow)), 20, 'then all twenty slow ones are answered';
+is scalar(grep { ($_->answer // {})->{status} } @waits),
+    2000 - $good, 'and what was an audit';
+is $h->get('/none')->{status}, 404, 'and the next';
+$h->finish;
+done_testing;
