@@ -76,6 +76,8 @@ subtest 'idle connections survive' => sub {
     is $closed, 39, 'the others are closed after KeepAliveTimeout';
 };
 
+my $memory = $httpd->settled_memory(2);
+
 # The clients: each returns (requests, failures, what failed).
 my %client = (
     'a connection per request' => sub {
@@ -124,7 +126,7 @@ for my $name (sort keys %client) {
             local $SIG{TERM} = sub { $stop = 1 };
             local $SIG{PIPE} = 'IGNORE';
             $SIG{ALRM} = sub { POSIX::_exit(3) };
-            alarm 100;
+            alarm 100 + 5 * $restarts;
             my ($n, %failed) = 0;
             until ($stop) {
                 my $why = $client{$name}->();
@@ -170,5 +172,6 @@ is $httpd->log_count(qr/could not be sent to the next generation/), 0,
     'every waiting connection found its place';
 ok $httpd->wait_for(sub { my @c = $httpd->children; @c == 2 }, 10),
     'old generations are gone';
+$httpd->same_memory($memory, $httpd->settled_memory(2), $restarts);
 $httpd->finish;
 done_testing;

@@ -85,6 +85,8 @@ sub client {
     print {$out} "$n $lost\n";
 }
 
+$h->settled_memory(2); # the first one is still growing
+my $memory = $h->settled_memory(2);
 local $SIG{PIPE} = 'IGNORE';
 my @kinds = qw(keep idle idle cut each each);
 my @pipes;
@@ -119,5 +121,6 @@ for my $p (@pipes) {
     cmp_ok $n, '>', 20, "$kind: $n answers";
     is $lost, 0, "$kind: none lost";
 }
+$h->same_memory($memory, $h->settled_memory(2), $restarts);
 $h->finish;
 done_testing;

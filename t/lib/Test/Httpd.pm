@@ -331,6 +331,49 @@ sub graceful {
         20);
 }
 
+# KiB of memory that are the process's own (not of files, not shared). The
+# figure in status is not exact, it is off by some pages for each CPU.
+sub anonymous {
+    my ($self, $pid) = @_;
+    my ($kib) = _slurp("/proc/$pid/smaps_rollup") =~ /^Anonymous:\s+(\d+) kB/m;
+    return $kib
+        // (_slurp("/proc/$pid/status") =~ /^RssAnon:\s+(\d+) kB/m)[0];
+}
+
+# The memory of a server as a graceful restart leaves it, nobody asking for
+# anything: {parent, child} in KiB, child being the largest of @n. The same at
+# any time, but for what was not given back.
+sub settled_memory {
+    my ($self, $n) = @_;
+    $self->graceful or return;
+    $self->wait_for(sub { my @c = $self->children; @c == $n }, 20) or return;
+    sleep 0.5; # all threads have started
+    my @children = sort { $a <=> $b }
+        map { $self->anonymous($_) } $self->children;
+    return { parent => $self->anonymous($self->parent),
+        child => $children[-1] };
+}
+
+# Two tests: after so many restarts the memory is what it was before. The
+# allocators' own growth ends after a few, at less than 64 KiB; what is lost
+# at each restart adds up, 2 KiB at each being too much: within 2 MiB after a
+# thousand. A child may have one more of malloc's arenas in use than another.
+sub same_memory {
+    my ($self, $before, $now, $restarts) = @_;
+    my %limit = (parent => 128 + 2 * $restarts);
+    $limit{child} = 512 + $limit{parent};
+    for my $who (qw(parent child)) {
+        my ($was, $is) = map { $_ ? $_->{$who} : undef } $before, $now;
+      SKIP: {
+            Test::More::skip('a sanitizer has memory of its own', 1)
+                if $ENV{SANITIZER};
+            my $ok = $was && $is && $is - $was <= $limit{$who};
+            Test::More::ok($ok, sprintf '%s: %s KiB, then %s after %d'
+                . ' restarts', $who, $was // '?', $is // '?', $restarts);
+        }
+    }
+}
+
 # Stops httpd (TERM, or the signal given) and waits; KILL after 20 seconds.
 # @return true when it ended by itself
 sub stop {

@@ -111,14 +111,6 @@ sub undisturbed {
         1e3 * $best);
 }
 
-# KiB of memory that is the process's own (not of files, not shared).
-sub anonymous {
-    my ($pid) = @_;
-    my ($kib) = Test::Httpd::_slurp("/proc/$pid/status")
-        =~ /^RssAnon:\s+(\d+) kB/m;
-    return $kib;
-}
-
 # The most descriptors that a program started here may have.
 sub descriptors {
     my $n = `sh -c 'ulimit -Hn'`;
