@@ -1,0 +1,119 @@
+package Test::Cgroup;
+
+# A control group of a test's own, with a limit on memory, where one may be
+# made: below the test's own group (version 1), or beside it (version 2, where
+# a group with processes in it has no groups with limits below).
+#
+#   my $g = Test::Cgroup->memory(64 << 20) or skip Test::Cgroup::reason();
+#   Test::Httpd->new(prefix => [ $g->prefix ], ...);
+#   $g->pressed;     # how often the limit was met
+#   $g->killed;      # processes that the kernel has ended for it
+#   $g->remove;      # after its processes have ended
+
+use strict;
+use warnings;
+use Test::Httpd;
+use Time::HiRes qw(sleep);
+
+my $reason = 'no control groups';
+
+sub reason { return $reason }
+
+# The directories where a group can be made, with the version.
+sub _places {
+    my @mounts = map { [ (split ' ')[ 1 .. 3 ] ] } split /\n/,
+        Test::Httpd::_slurp('/proc/mounts');
+    my $own = Test::Httpd::_slurp('/proc/self/cgroup');
+    my @places;
+    for (@mounts) {
+        my ($dir, $type, $options) = @$_;
+        if ($type eq 'cgroup' && $options =~ /\bmemory\b/
+            && $own =~ /^\d+:memory:(\S+)/m) {
+            push @places, [ 1, $dir . $1 ];
+        }
+        if ($type eq 'cgroup2' && $own =~ /^0::(\S+)/m) {
+            (my $beside = $dir . $1) =~ s{/[^/]*\z}{};
+            push @places, [ 2, $beside ]
+                if length $beside >= length $dir
+                && Test::Httpd::_slurp("$beside/cgroup.subtree_control")
+                =~ /\bmemory\b/;
+        }
+    }
+    return @places;
+}
+
+sub _write {
+    my ($path, $text) = @_;
+    open my $f, '>', $path or return 0;
+    print {$f} $text;
+    return close $f;
+}
+
+# A group that may have so many bytes, file pages included; undef: not here.
+sub memory {
+    my ($class, $bytes) = @_;
+    for (_places()) {
+        my ($version, $above) = @$_;
+        my $dir = "$above/cpuaff-test-$$";
+        if (!mkdir $dir) {
+            $reason = "$dir: $!";
+            next;
+        }
+        my $self = bless { dir => $dir, version => $version, owner => $$ },
+            $class;
+        my $limit = $version == 1 ? 'memory.limit_in_bytes' : 'memory.max';
+        return $self if _write("$dir/$limit", $bytes);
+        $reason = "$dir/$limit: $!";
+    }
+    return;
+}
+
+sub prefix {
+    my ($self) = @_;
+    return ('sh', '-c',
+        "echo \$\$ >$self->{dir}/cgroup.procs && exec \"\$\@\"", 'sh');
+}
+
+sub _count {
+    my ($self, $file, $re) = @_;
+    my ($n) = Test::Httpd::_slurp("$self->{dir}/$file") =~ $re;
+    return $n // 0;
+}
+
+sub pressed {
+    my ($self) = @_;
+    return $self->{version} == 1
+        ? $self->_count('memory.failcnt', qr/^(\d+)/)
+        : $self->_count('memory.events', qr/^max (\d+)/m);
+}
+
+sub killed {
+    my ($self) = @_;
+    return $self->_count(
+        $self->{version} == 1 ? 'memory.oom_control' : 'memory.events',
+        qr/^oom_kill (\d+)/m);
+}
+
+# Processes in it.
+sub processes {
+    my ($self) = @_;
+    return split /\n/, Test::Httpd::_slurp("$self->{dir}/cgroup.procs");
+}
+
+sub remove {
+    my ($self) = @_;
+    return 1 if $self->{removed};
+    for (1 .. 20) {
+        return $self->{removed} = 1 if rmdir $self->{dir};
+        sleep 0.1;
+    }
+    return 0;
+}
+
+sub DESTROY {
+    my ($self) = @_;
+    local ($?, $!);
+    $self->remove if $self->{owner} == $$;
+}
+
+1;
