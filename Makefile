@@ -74,9 +74,11 @@ UNIT := $(patsubst t/unit/%.c,$(BUILD)/unit/%.t,$(wildcard t/unit/*.c))
 FUZZ := $(patsubst t/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard t/fuzz/*.c))
 BENCH_TOOLS := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 TOOL := $(patsubst t/tool/%.c,$(BUILD)/tool/%,$(wildcard t/tool/*.c))
+PRELOADED := $(patsubst t/preload/%.c,$(BUILD)/preload/%.so, \
+	$(wildcard t/preload/*.c))
 REPLAY := $(patsubst t/fuzz/%.c,$(BUILD)/replay/%,$(wildcard t/fuzz/*.c))
 ALL_C := $(SRC) $(wildcard src/cli/*.c t/unit/*.c t/fuzz/*.c t/tool/*.c \
-	bench/*.c)
+	t/preload/*.c bench/*.c)
 ALL_H := $(wildcard src/*.h src/*/*.h t/unit/*.h)
 
 .DEFAULT_GOAL := all
@@ -114,6 +116,13 @@ $(BUILD)/tool/%: t/tool/%.c $(PURE_OBJ)
 	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -o $@ $< $(PURE_OBJ) $(LIBS) \
 	    $(APR_LIB)
 
+# Loaded into a httpd by a test, in front of the C library.
+$(BUILD)/preload/%.so: t/preload/%.c
+	@mkdir -p $(@D)
+	$(SAY) "ld $@"
+	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 $(OPT) $(WARN) $(CFLAGS) -fPIC \
+	    -shared -o $@ $<
+
 $(BUILD)/replay/%: t/fuzz/%.c t/fuzz/replay.h $(PURE_OBJ)
 	@mkdir -p $(@D)
 	$(SAY) "cc $@"
@@ -129,7 +138,7 @@ $(BUILD)/fuzz/%: t/fuzz/%.c $(PURE_SRC)
 unit: $(UNIT)
 replay: $(REPLAY)
 
-tool: $(TOOL)
+tool: $(TOOL) $(PRELOADED)
 
 deps:
 	@./t/deps $(DEPS)
