@@ -7,6 +7,7 @@ A contestant runs a site: "static", "many" (static, caches for 100 000 files),
 
 import copy
 import os
+import resource
 import shutil
 import subprocess
 import time
@@ -18,9 +19,11 @@ from .trial import loop_answers
 
 HTTPD_PROCESSES = 8
 STATIC = ("static", "many", "logs", "pids", "dynamic")
-# what nginx keeps open, and for how long it trusts it; httpd-fixedstatic.conf
-# has the same for "many"
-OPEN_FILES = {"many": ("120000", "60s")}
+# how many files nginx keeps open, and for how long it trusts them
+# (httpd-fixedstatic.conf has the same for "many"); less where fewer
+# descriptors are allowed
+OPEN_FILES = {"many": (120000, "60s")}
+SPARE_FILES = 2000
 
 
 class Contestant:
@@ -92,7 +95,7 @@ def table():
         # its settings are chosen by the sweep of each scenario
         Contestant("nginx", "nginx", "nginx.conf", STATIC),
         Contestant("lighttpd", "lighttpd", "lighttpd.conf",
-                   ("static", "many", "logs", "pids")),
+                   ("static", "logs", "pids")),
         Contestant("floor", "bare epoll loop (a limit, no server)",
                    "floor", ("static",), limit=True),
         Contestant("proxy-haproxy", "haproxy maxconn 1", "haproxy.cfg",
@@ -166,7 +169,7 @@ class Field:
                  f'accesslog.filename = "{root}/access.log"\n'
                  'accesslog.format = "%h %l %u %t \\"%r\\" %>s %b"')
         lua = site == "dynamic"
-        files, valid = OPEN_FILES.get(site, ("1000", "1s"))
+        files, valid = open_files(site)
         values = {
             "ROOT": root, "CONF": root, "PORT": str(port),
             "ADDRESS": self.address,
@@ -174,8 +177,8 @@ class Field:
             "MODULE": os.path.join(self.build, "mod_cpuaffinity.so"),
             "IF_ROOT": "" if os.geteuid() == 0 else "#",
             "WORKERS": str(len(cpus())), "CPU_MASK": mask,
-            "NOFILE": str(nofile()), "ACCESS_LOG": log,
-            "OPEN_FILES": files, "OPEN_VALID": valid,
+            "NOFILE": str(max(nofile(), files + SPARE_FILES)), "ACCESS_LOG": log,
+            "OPEN_FILES": str(files), "OPEN_VALID": valid,
             "DYNAMIC": f"include {root}/nginx-hello.conf;" if lua else "",
             "DYNAMIC_MODULE":
                 "include /etc/nginx/modules-enabled/*.conf;" if lua else "",
@@ -265,14 +268,24 @@ class Field:
             server.stop()
 
 
+def open_files(site):
+    """(nginx's open_file_cache, open_file_cache_valid) of a site."""
+    files, valid = OPEN_FILES.get(site, (1000, "1s"))
+    return min(files, max(1000, nofile_hard() - SPARE_FILES)), valid
+
+
 def age(path):
     """An hour: httpd's ETag of a file of this second is another one."""
     then = time.time() - 3600
     os.utime(path, (then, then))
 
 
+def nofile_hard():
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    return hard if hard > 0 else 1 << 20
+
+
 def nofile():
-    import resource
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

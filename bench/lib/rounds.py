@@ -11,12 +11,10 @@ import time
 
 from . import load as loads
 from . import procs, stats, targets, wrk
-from .contestants import nginx, nginx_variants
+from .contestants import nginx, nginx_variants, open_files
 from .server import BenchError, Server
 
 SAMPLES_FOR_PLOTS = 2000
-# seconds until each process has met each of 100 000 files
-MANY_WARM = 12
 
 
 def one_run(server, scenario, seconds, raw, bench):
@@ -119,6 +117,10 @@ class Bench:
         self.limit = options.limit
         self.variants = nginx_variants(options.quick)
         self.rates = {}
+        # {scenario: nginx's variant with most requests/s}, and the names of
+        # all scenarios of this bench
+        self.best = {}
+        self.planned = set()
         self.running = {}
         self.extra = []
         self.site = None
@@ -208,7 +210,10 @@ class Bench:
                  if c.enters(scenario) and c.name != "nginx"]
         sweep = None
         if self.swept(scenario):
-            sweep, best = self.sweep(scenario)
+            best = self.best.get(scenario.sweep_of)
+            if not best:
+                sweep, best = self.sweep(scenario)
+                self.best[scenario.name] = best
             found.append(("nginx", best))
         return found, sweep
 
@@ -221,10 +226,13 @@ class Bench:
         self.results.append(entry)
         entrants, entry["sweep"] = self.entrants(scenario)
         entry["notes"] = {n: c.note for n, c in entrants if c.note}
+        if scenario.tree and "nginx" in entry["notes"]:
+            entry["notes"]["nginx"] += ", room for " \
+                f"{open_files(scenario.site)[0]} files in its cache"
         entry["order"] = [name for name, _ in entrants]
         seconds = self.seconds_of(scenario, self.seconds)
         rounds = self.rounds_of(scenario)
-        if scenario.kind not in ("flaky", "idle"):
+        if scenario.kind not in ("flaky", "idle") and not scenario.warm:
             for name, contestant in entrants:
                 self.progress(scenario, f"warm-up {name}")
                 self.warm(self.server(contestant, scenario.site), scenario)
@@ -242,8 +250,7 @@ class Bench:
             loads.h2load(scenario, server.port, 0.3, raw, server.root,
                          self.client_cpus)
         else:
-            one_run(server, scenario, MANY_WARM if scenario.tree else 0.3,
-                    raw, self)
+            one_run(server, scenario, scenario.warm or 0.3, raw, self)
 
     def run(self, entry, scenario, name, contestant, number, seconds):
         if scenario.kind == "flaky":
@@ -254,6 +261,8 @@ class Bench:
             # this one needs
             self.stop_one(contestant, scenario.site)
         server = self.server(contestant, scenario.site)
+        if scenario.warm:
+            self.warm(server, scenario)
         raw = self.raw_path(scenario, name, number)
         offset = pid_counts(server, 0)[1] if scenario.site == "pids" else 0
         run, load = one_run(server, scenario, seconds, raw, self)
@@ -311,8 +320,10 @@ class Bench:
     def count(self, scenario):
         """Measured runs of a scenario, the sweep's included."""
         here = [c for c in self.contestants if c.enters(scenario)]
+        swept = self.swept(scenario) \
+            and scenario.sweep_of not in self.planned
         return len(here) * self.rounds_of(scenario) \
-            + self.swept(scenario) * len(self.variants)
+            + swept * len(self.variants)
 
     def swept(self, scenario):
         return any(c.name == "nginx" and c.enters(scenario)

@@ -23,7 +23,8 @@ class Scenario:
     def __init__(self, name, group, title, site="static", kind="http",
                  path="/1k.txt", connections=10, pipeline=1, close=False,
                  plots=False, rounds=None, seconds=None, who=None,
-                 threads=None, active=None, tree=None):
+                 threads=None, active=None, tree=None, warm=None,
+                 sweep_of=None):
         self.name = name
         self.group = group
         self.title = title
@@ -43,6 +44,10 @@ class Scenario:
         self.active = active
         # (directories, files in each) below /many
         self.tree = tree
+        # seconds of warm-up before each run; None: a moment before the first
+        self.warm = warm
+        # nginx's best of that scenario takes part, if there was one
+        self.sweep_of = sweep_of
         self.size = 1024 if tree else SIZES.get(path.lstrip("/"))
 
     def describe(self):
@@ -52,7 +57,7 @@ class Scenario:
 
 
 def static(file, connections, close=False, pipeline=1, site="static",
-           plots=False, who=None):
+           **more):
     way = "a connection per request" if close else "keep-alive"
     if pipeline > 1:
         way += f", pipelining ×{pipeline}"
@@ -63,7 +68,7 @@ def static(file, connections, close=False, pipeline=1, site="static",
         + (", access logs on" if site == "logs" else "")
     return Scenario(name, "static", title, site=site, path=f"/{file}",
                     connections=connections, pipeline=pipeline, close=close,
-                    plots=plots, who=who)
+                    **more)
 
 
 def wrk(threads, connections, quick):
@@ -75,90 +80,93 @@ def wrk(threads, connections, quick):
 
 
 def many():
-    """Each file is in the caches after the warm-up; the server's memory is
-    that of all of them."""
+    """The warm-up goes before each run, as caches age while others run."""
     dirs, files = 100, 1000
     return Scenario("many", "static", "1 KiB, keep-alive, "
                     f"{dirs * files} distinct files, uniform, wrk -t2 -c32",
                     site="many", kind="many", path="/many/000/000.txt",
-                    threads=2, connections=32, who=FEW, seconds=3,
-                    tree=(dirs, files))
+                    threads=2, connections=32, seconds=5, rounds=2, warm=25,
+                    who=("stock", "fixedstatic", "nginx"),
+                    sweep_of="wrk-1k-ka-c32", tree=(dirs, files))
 
 
-def idle(count, active, name, who=None):
+def idle(count, active, name, **more):
     return Scenario(name, "C10K", f"{count} keep-alive connections, "
                     f"{active} active at a time, 1 KiB", kind="idle",
-                    connections=count, active=active, plots=True, who=who)
+                    connections=count, active=active, plots=True, **more)
 
 
-def idles(count, who):
+def idles(count, who, **more):
     """Many of which few are active, and as many active without the idle."""
     name = f"c{count // 1000}k"
-    return [idle(count, count // 100, name, who),
-            idle(count // 100, count // 100, f"{name}-active", FEW)]
+    return [idle(count, count // 100, name, who=who, **more),
+            idle(count // 100, count // 100, f"{name}-active", who=FEW,
+                 **more)]
 
 
-def balance(connections, who=None):
+def balance(connections, **more):
     return Scenario(f"balance-c{connections}", "balance",
                     "balance of the processes, 1 KiB, "
                     f"{connections} connections",
-                    site="pids", connections=connections, who=who)
+                    site="pids", connections=connections, **more)
 
 
-def hello(quick):
+def hello(**more):
     return Scenario("hello", "dynamic", "hello: a dynamic answer of 24 bytes, "
                     "50 connections", site="dynamic",
-                    path="/hello?name=World", connections=50,
-                    plots=not quick, who=QUICK if quick else None)
+                    path="/hello?name=World", connections=50, **more)
 
 
-def flaky(quick):
+def flaky(rounds, seconds):
     return Scenario("flaky", "proxy", "three flaky backends (10–50 ms, 1 % of "
                     "requests 1 s, one at a time), 6 clients",
                     site="proxy", kind="flaky", path="/", connections=6,
-                    plots=True, rounds=1 if quick else 3,
-                    seconds=5 if quick else 20)
+                    plots=True, rounds=rounds, seconds=seconds)
 
 
 def quick_list():
+    # nginx is swept once for each kind of work
+    known = {"sweep_of": "wrk-1k-ka-c128"}
     return [
         wrk(2, 32, True), wrk(4, 128, True),
-        static("1k.txt", 250, plots=True, who=QUICK),
+        static("1k.txt", 250, plots=True, who=QUICK, **known),
         static("1k.txt", 100, close=True, who=QUICK),
-        static("1k.txt", 32, pipeline=16, who=(*FEW, "floor")),
+        static("1k.txt", 32, pipeline=16, who=(*FEW, "floor"), **known),
         static("100k.txt", 10, plots=True, who=QUICK),
         static("1m.txt", 10, who=QUICK),
         static("10m.txt", 10, who=FEW),
-        *idles(2000, QUICK),
-        static("1k.txt", 100, site="logs", who=FEW),
-        hello(True),
-        balance(100, (*FEW, "fixedspread")),
-        flaky(True),
+        *idles(2000, FEW, **known),
+        static("1k.txt", 100, site="logs", who=FEW, **known),
+        hello(who=QUICK, **known),
+        balance(100, who=(*FEW, "fixedspread"), **known),
+        flaky(1, 4),
     ]
 
 
 def full_list():
+    # what decides a target has a little more time
+    long = {"seconds": 1.5}
     some = [
         wrk(2, 32, False), wrk(4, 128, False),
-        static("1k.txt", 32, pipeline=16, plots=True),
-        static("1k.txt", 250, close=True, plots=True),
-        static("100k.txt", 10), static("1m.txt", 10),
-        static("10m.txt", 10, plots=True), *idles(10000, None),
-        static("1k.txt", 250, site="logs"), balance(1000), hello(False),
-        many(),
+        static("1k.txt", 32, pipeline=16, plots=True, **long),
+        static("1k.txt", 250, close=True, plots=True, **long),
+        static("100k.txt", 10, **long), static("1m.txt", 10, **long),
+        static("10m.txt", 10, plots=True, **long),
+        *idles(10000, None, **long),
+        static("1k.txt", 250, site="logs", **long), balance(1000, **long),
+        hello(plots=True, **long), many(),
     ]
     for file, counts in (("1k.txt", (1, 10, 250, 1000)),
-                         ("10k.txt", (250,)), ("100k.txt", (1, 250)),
-                         ("1m.txt", (1, 250)), ("10m.txt", (1,))):
+                         ("10k.txt", (250,)), ("100k.txt", (250,)),
+                         ("1m.txt", (250,)), ("10m.txt", (1,))):
         some += [static(file, c, plots=(c == 250)) for c in counts]
     for file, counts in (("1k.txt", (1, 1000, 2500)), ("10k.txt", (250,)),
-                         ("100k.txt", (250,)), ("1m.txt", (10,)),
-                         ("10m.txt", (1,))):
+                         ("100k.txt", (250,)), ("1m.txt", (10,))):
         some += [static(file, c, close=True, plots=(c == 250))
                  for c in counts]
     return some + [
         static("1k.txt", 250, pipeline=16), balance(10), balance(100),
-        flaky(False),
+        flaky(2, 15),
         Scenario("mixed", "dynamic", "mixed: 90 % static 1 KiB, 10 % dynamic, "
                  "50 connections", site="dynamic", kind="mixed",
                  connections=50),
