@@ -4,6 +4,7 @@ import base64
 import html
 import os
 
+from . import targets
 from .procs import slurp
 from .summary import LATENCIES, bases, error_text, shown
 from .tables import noise
@@ -221,6 +222,19 @@ def contestants_part(contestants):
                  ' class="text-table"')
 
 
+def targets_part(results):
+    body = []
+    for row in targets.rows(results):
+        cells = targets.cells(row)
+        css = ' class="text bad"' if cells[-1] == targets.MISSED \
+            else ' class="text"'
+        body.append("<tr>" + "".join(f"<td>{esc(c)}</td>" for c in cells[:-1])
+                    + f"<td{css}>{esc(cells[-1])}</td></tr>")
+    return "<h2>Targets of httpd fixed + static</h2>" + table(
+        ["figure", "target", "this run (round by round)", "medians", ""],
+        body)
+
+
 def page(results, summaries, out):
     titles = {c["name"]: c["title"] for c in results["contestants"]}
     groups = {}
@@ -243,7 +257,7 @@ def page(results, summaries, out):
         f"<code>{esc(results['command'])}</code></p>"
         f"<p>{noise(results)}</p>{HOW_TO}"
         f"<nav><ul>{toc}</ul></nav><h2>Contestants</h2>"
-        + contestants_part(results["contestants"])]
+        + contestants_part(results["contestants"]), targets_part(results)]
     for group, entries in groups.items():
         parts.append(f"<h2>{esc(group)}</h2>")
         parts += [scenario_part(e, summaries[e["scenario"]["name"]], titles,

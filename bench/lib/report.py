@@ -3,7 +3,7 @@
 import json
 import os
 
-from . import html, tables
+from . import html, tables, targets
 from .summary import summarise
 
 
@@ -23,6 +23,7 @@ def write(results, out):
     with open(path, "w", encoding="utf8") as file:
         file.write(html.page(results, rows, out))
     print(tables.terminal(results, rows))
+    print(targets.terminal(results))
     print(f"\n{path}")
 
 

@@ -66,6 +66,7 @@ TARGETS = (
 # how a base is called behind the bound
 NAMES = {"nginx": "best nginx", "stock": "stock httpd",
          "floor": "a bare epoll loop", None: ""}
+MISSED = "not reached"
 # digits and unit of the medians
 SHOWN = {"cpu_us": (1, " µs"), "cpu_s_per_gb": (3, " s/GB"), "rps": (0, "/s"),
          "p99": (2, " ms"), "kib_per_idle_connection": (2, " KiB"),
@@ -182,7 +183,18 @@ def cells(row):
     medians = " : ".join(number(m, digits) for m in row["medians"]) + unit \
         if sign else "–"
     return [row["figure"], row["target"], text, medians,
-            "reached" if row["reached"] else "**not reached**"]
+            "reached" if row["reached"] else MISSED]
+
+
+def terminal(results):
+    """A line per target that this run has something to say of."""
+    lines = []
+    for row in rows(results):
+        if row["why"] != "not measured in this run":
+            figure, bound, text, _, verdict = cells(row)
+            lines.append(f"  {figure[:46]:47}{bound:28}{text:22}{verdict}")
+    return "\n".join(["\nTargets of httpd fixed + static:", *lines]) \
+        if lines else ""
 
 
 def markdown(results):
@@ -190,5 +202,6 @@ def markdown(results):
     lines = ["| figure | target | this run (round by round) | medians | |",
              "|---|---|---:|---:|---|"]
     for row in rows(results):
-        lines.append("| " + " | ".join(cells(row)) + " |")
+        lines.append("| " + " | ".join(
+            f"**{c}**" if c == MISSED else c for c in cells(row)) + " |")
     return "\n".join(lines) + "\n"
