@@ -420,6 +420,10 @@ static void teach(subject *s, const answer *a, uint64_t vary)
     ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, v, "FixedStatic: %s is learned",
                  s->r->uri);
     lesson_post(l);
+    if (kind == LESSON_ANSWER) {
+        lesson_taught(s->r->connection, s->t->note,
+                      apr_time_as_msec(v->keep_alive_timeout));
+    }
 }
 
 void learnrule_judge(request_rec *r, learntrace *t)

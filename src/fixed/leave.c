@@ -46,13 +46,18 @@ static int all_known(const ap_filter_t *f)
 
 int leave_may(conn_rec *c)
 {
+    return !c->data_in_input_filters && leave_may_with_input(c);
+}
+
+int leave_may_with_input(conn_rec *c)
+{
     apr_socket_t *socket = ap_get_conn_socket(c);
     apr_sockaddr_t *peer;
 
     return !c->master && c->sbh && socket && !c->aborted
-           && c->keepalive == AP_CONN_KEEPALIVE && !c->data_in_input_filters
-           && !c->data_in_output_filters && !c->clogging_input_filters
-           && !c->outgoing && !ap_ssl_conn_is_ssl(c)
+           && c->keepalive == AP_CONN_KEEPALIVE && !c->data_in_output_filters
+           && !c->clogging_input_filters && !c->outgoing
+           && !ap_ssl_conn_is_ssl(c)
            && !strcmp(ap_get_protocol(c), AP_PROTOCOL_HTTP1)
            && all_known(c->input_filters)
            && all_known(c->output_filters)
@@ -60,6 +65,26 @@ int leave_may(conn_rec *c)
            && !(remoteip && ap_get_module_config(c->conn_config, remoteip))
            && apr_socket_addr_get(&peer, APR_REMOTE, socket) == APR_SUCCESS
            && c->client_addr == peer;
+}
+
+apr_size_t leave_input(conn_rec *c, char *buf, apr_size_t size)
+{
+    apr_bucket_brigade *bb = apr_brigade_create(c->pool, c->bucket_alloc);
+    ap_filter_t *f = c->input_filters;
+    apr_size_t len = size;
+
+    /* The one at the socket: others might count what they see. */
+    while (f->next) {
+        f = f->next;
+    }
+    if (ap_get_brigade(f, bb, AP_MODE_SPECULATIVE, APR_NONBLOCK_READ,
+                       (apr_off_t)size)
+            != APR_SUCCESS
+        || apr_brigade_flatten(bb, buf, &len) != APR_SUCCESS) {
+        len = 0;
+    }
+    apr_brigade_destroy(bb);
+    return len;
 }
 
 static void copy_addr(parcel_addr *to, const apr_sockaddr_t *from)

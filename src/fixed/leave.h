@@ -19,6 +19,16 @@ void leave_init(void);
  */
 int leave_may(conn_rec *c);
 
+/* The same, but the socket's filter may hold bytes of the next requests. */
+int leave_may_with_input(conn_rec *c);
+
+/*
+ * Copies what the socket's filter holds, which stays there. (To be given to
+ * whoever goes on; httpd's copy ends with its connection.)
+ * @return bytes in @a buf; as many as @a size: there may be more
+ */
+apr_size_t leave_input(conn_rec *c, char *buf, apr_size_t size);
+
 /*
  * Makes an idle parcel of it with a duplicate of its descriptor. When the
  * parcel has found its place the caller sets c->aborted, so that the MPM

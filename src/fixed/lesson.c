@@ -35,9 +35,11 @@ lesson_note *lesson_note_make(const request *req, const char *head,
 
 /* What a connection has of ours: its conn_config. */
 typedef struct lesson_slot {
-    lesson_note *note; /* attached; owned */
-    int fresh;         /* it was not taken yet */
-    int asked;         /* the door's note was taken */
+    lesson_note *note;         /* attached; owned */
+    int fresh;                 /* it was not taken yet */
+    int asked;                 /* the door's note was taken */
+    const lesson_note *taught; /* of the last request, if it was learned */
+    int64_t keep_alive;        /* ms that it may idle now, with taught */
 } lesson_slot;
 
 static apr_status_t drop_slot(void *data)
@@ -69,6 +71,7 @@ void lesson_attach(conn_rec *c, lesson_note *note)
 
     free(slot->note);
     slot->note = note;
+    slot->taught = NULL;
     slot->fresh = 1;
     slot->asked = 1;
 }
@@ -88,6 +91,32 @@ const lesson_note *lesson_take(conn_rec *c)
     }
     slot_of(c)->asked = 1;
     return door_note(c);
+}
+
+int lesson_waits(conn_rec *c)
+{
+    lesson_slot *slot =
+        ap_get_module_config(c->conn_config, &cpuaffinity_module);
+
+    return slot && slot->asked ? slot->fresh : door_note(c) != NULL;
+}
+
+void lesson_taught(conn_rec *c, const lesson_note *note, int64_t keep_alive)
+{
+    lesson_slot *slot = slot_of(c);
+
+    slot->taught = note;
+    slot->keep_alive = keep_alive;
+}
+
+const lesson_note *lesson_last(conn_rec *c, int64_t *keep_alive)
+{
+    lesson_slot *slot = slot_of(c);
+    const lesson_note *note = slot->taught;
+
+    slot->taught = NULL;
+    *keep_alive = slot->keep_alive;
+    return note;
 }
 
 lesson *lesson_make(const lesson_note *note, lesson_kind kind, const answer *a,

@@ -57,6 +57,17 @@ void lesson_attach(conn_rec *c, lesson_note *note);
  * connection's: valid as long as the request. create_request only. */
 const lesson_note *lesson_take(conn_rec *c);
 
+/* 1 while a note waits for the next request of @a c. The worker serving c. */
+int lesson_waits(conn_rec *c);
+
+/* The request of @a note was answered by what the loop may repeat, and its
+ * vhost lets the connection idle for @a keep_alive ms. The worker serving c. */
+void lesson_taught(conn_rec *c, const lesson_note *note, int64_t keep_alive);
+
+/* The last one that was taught on @a c, once; NULL: none, or another note
+ * has come since. It is the connection's. The worker serving c. */
+const lesson_note *lesson_last(conn_rec *c, int64_t *keep_alive);
+
 typedef enum lesson_kind {
     LESSON_ANSWER, /* everything is filled in */
     LESSON_WIDEN,  /* its Vary names fields that are not in the key: only key

@@ -1,11 +1,14 @@
 #include "fixed/takeback.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "apr_portable.h"
 #include "http_connection.h"
 #include "http_core.h"
+#include "util_filter.h"
 
 #include "fixed/child.h"
 #include "fixed/known.h"
@@ -22,6 +25,23 @@ static ssize_t peek(conn_rec *c, char *buf, size_t size)
         return -1;
     }
     return recv(fd, buf, size, MSG_PEEK | MSG_DONTWAIT);
+}
+
+/*
+ * The next bytes of the client, left where they are, in the socket or in the
+ * filter above it. The filter's only while the socket is empty: the copy
+ * looks into the socket, and were the client's end there, httpd would know
+ * of it one request too soon.
+ * @return how many, or 0
+ */
+static size_t look_ahead(conn_rec *c, char *buf, size_t size)
+{
+    ssize_t n = peek(c, buf, c->data_in_input_filters ? 1 : size);
+
+    if (!c->data_in_input_filters) {
+        return n > 0 ? (size_t)n : 0;
+    }
+    return n < 0 && errno == EAGAIN ? leave_input(c, buf, size) : 0;
 }
 
 /* The connection's own address as the loop has it. 0 or -1 */
@@ -41,15 +61,11 @@ static int local_address(conn_rec *c, parcel_addr *a)
     return -1;
 }
 
-static int give(conn_rec *c, loop *l)
+/* @a p is the loop's. @return OK: the MPM closes its copy; or DECLINED */
+static int give(conn_rec *c, loop *l, parcel *p)
 {
-    parcel p;
-
-    if (leave_take(c, &p)) {
-        return DECLINED;
-    }
-    if (loop_give(l, &p)) {
-        parcel_drop(&p);
+    if (loop_give(l, p)) {
+        parcel_drop(p);
         return DECLINED;
     }
     if (l->row) {
@@ -63,25 +79,42 @@ static int give(conn_rec *c, loop *l)
     return OK;
 }
 
-int takeback_process_connection(conn_rec *c)
+/* With the next request: @a held bytes of it are not in the socket. */
+static int give_request(conn_rec *c, loop *l, const char *held, size_t len)
 {
-    const statics *st = static_get();
-    loop *l = child_loop();
+    parcel p;
+
+    if (leave_take(c, &p)) {
+        return DECLINED;
+    }
+    if (len) {
+        p.idle = 0;
+        p.bytes = malloc(len);
+        if (!p.bytes) {
+            parcel_drop(&p);
+            return DECLINED;
+        }
+        memcpy(p.bytes, held, len);
+        p.len = len;
+    }
+    return give(c, l, &p);
+}
+
+/* The next request is there, in the socket or in its filter. @return OK: it
+ * is the loop's with its connection; or DECLINED, maybe with a note */
+static int next_request(conn_rec *c, loop *l, const statics *st)
+{
     unsigned char key[REQUEST_KEY];
     char buf[REQUEST_HEAD];
+    int held = c->data_in_input_filters;
     parcel_addr local;
     request req;
     uint64_t vary;
-    size_t len;
-    ssize_t n;
+    size_t len, n;
 
-    if (!st || !l || c->keepalives <= 0 || !leave_may(c)
-        || local_address(c, &local)) {
-        return DECLINED;
-    }
-    n = peek(c, buf, sizeof(buf));
-    if (n <= 0
-        || request_recognise(buf, (size_t)n, &st->limits, &req) != REQUEST_MINE
+    if (!leave_may_with_input(c) || local_address(c, &local)
+        || !(n = look_ahead(c, buf, sizeof(buf)))
+        || request_recognise(buf, n, &st->limits, &req) != REQUEST_MINE
         || learn_setenvif(&req, buf)) {
         return DECLINED;
     }
@@ -90,10 +123,62 @@ int takeback_process_connection(conn_rec *c)
     if (!len) {
         return DECLINED;
     }
-    if (known_is(key, len)) {
-        return give(c, l);
+    /* A full buffer may not be all that the filter holds. */
+    if (known_is(key, len) && (!held || n < sizeof(buf))) {
+        return give_request(c, l, buf, held ? n : 0);
     }
     lesson_attach(c, lesson_note_make(&req, buf, key, len, vary, c->keepalives,
                                       0, 0, parcel_now()));
     return DECLINED;
+}
+
+/* An answer is made that the loop could have given: if all of it is sent, the
+ * connection idles there and not here, where it would take memory. */
+static void go_home(conn_rec *c, loop *l)
+{
+    ap_filter_t *f = c->output_filters;
+    int64_t keep_alive;
+    const lesson_note *note = lesson_last(c, &keep_alive);
+    parcel p;
+
+    if (!note || !known_is(note->bytes, note->key_len)) {
+        return;
+    }
+    /* As the MPM does next. */
+    while (f->next) {
+        f = f->next;
+    }
+    if (f->frec->filter_func.out_func(f, NULL) != APR_SUCCESS || !leave_may(c)
+        || leave_take(c, &p)) {
+        return;
+    }
+    p.deadline = parcel_now() + keep_alive;
+    give(c, l, &p);
+}
+
+/* The hook is within itself on this thread, for this connection. */
+static __thread const conn_rec *within;
+
+int takeback_process_connection(conn_rec *c)
+{
+    const statics *st = static_get();
+    loop *l = child_loop();
+    int rv;
+
+    if (!st || !l || within == c) {
+        return DECLINED;
+    }
+    if (c->keepalives > 0 && next_request(c, l, st) == OK) {
+        return OK;
+    }
+    if (!lesson_waits(c)) {
+        return DECLINED;
+    }
+    within = c;
+    rv = ap_run_process_connection(c);
+    within = NULL;
+    if (rv == OK && c->cs && c->cs->state == CONN_STATE_WRITE_COMPLETION) {
+        go_home(c, l);
+    }
+    return rv;
 }

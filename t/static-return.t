@@ -1,0 +1,91 @@
+# A connection that httpd had for one request (to learn its answer, to compare
+# it in an audit, for something dynamic before it) is the loop's again as soon
+# as that is possible, whatever pace the client has.
+use strict;
+use warnings;
+use lib 't/lib';
+use Test::Client;
+use Test::Httpd;
+use Test::More;
+use Test::Twin;
+
+plan skip_all => 'the loop answers nothing in this build'
+    unless Test::Twin::has_loop();
+
+my $h = Test::Httpd->new(mpm_conf => "ThreadsPerChild 8\n", conf => <<'END');
+FixedProcesses 1
+FixedStatic on
+FixedStaticMemory 64K 16M
+FixedStaticCache 1000 60s
+MaxKeepAliveRequests 0
+KeepAliveTimeout 60
+<Directory "/">
+    AllowOverride None
+</Directory>
+<Location "/status">
+    SetHandler cpuaffinity-status
+</Location>
+END
+for my $name ('1k.txt', 'index.html') {
+    utime 1_700_000_000, 1_700_000_000, $h->root . "/htdocs/$name";
+}
+my $large = join '', map chr($_ * 11 % 256), 1 .. 200_000;
+my $path = $h->write_file('htdocs/large.bin', $large);
+utime 1_700_000_000, 1_700_000_000, $path;
+$h->start;
+
+sub hits { return Test::Client::counter($h, 'loop_hits') }
+
+# The first of their connection: some are learned from, the rest known, and
+# afterwards none is httpd's, without a further request.
+my @first = map Test::Client->new($h->port), 1 .. 40;
+for my $c (@first) {
+    $c->get('/1k.txt');
+    select undef, undef, undef, 0.01;
+}
+ok $h->wait_for(sub { Test::Client::counter($h, 'connections') >= 39 }, 5),
+    'connections idle at the loop after their first answer'
+    or diag Test::Client::counter($h, 'connections');
+$_->close for @first;
+
+ok Test::Client::learn($h, "/$_"), "$_ is known" for '1k.txt', 'large.bin';
+
+# Three audits at least; each costs its own request and maybe the next.
+for my $file ('1k.txt', 'large.bin') {
+    my ($n, $good, $before) = (3000, 0, hits());
+    my $c = Test::Client->new($h->port);
+    for (1 .. $n) {
+        my $r = $c->get("/$file") or last;
+        $good++ if $r->{status} == 200 && $file ne 'large.bin'
+            || $r->{body} eq $large;
+    }
+    is $good, $n, "$n answers without a pause, $file";
+    my $by = hits() - $before;
+    cmp_ok $by, '>=', $n - 30, "$by of them by the loop";
+}
+
+# Behind what httpd has to answer, in one piece: the rest is the loop's.
+my $good = 0;
+my $before = hits();
+for (1 .. 20) {
+    my $c = Test::Client->new($h->port);
+    $c->send(Test::Client::request('/none')
+        . Test::Client::request('/1k.txt') x 8);
+    $good++ if $c->answer->{status} == 404;
+    for (1 .. 8) {
+        my $r = $c->answer or last;
+        $good++ if $r->{status} == 200 && length $r->{body} == 1024;
+    }
+}
+is $good, 180, 'pipelined behind a 404: all answers';
+cmp_ok hits() - $before, '>=', 140, 'those behind it by the loop';
+
+# A client that has sent all it has and shut its side down.
+my $c = Test::Client->new($h->port);
+$c->send(Test::Client::request('/none') . Test::Client::request('/1k.txt'));
+$c->shut;
+is $c->answer->{status}, 404, 'half-closed: the first answer';
+is $c->answer->{status}, 200, 'half-closed: the second';
+is $c->end(5), 'end', 'and the end';
+$h->finish;
+done_testing;
