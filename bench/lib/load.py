@@ -170,7 +170,7 @@ def idle(scenario, port, seconds, raw, build, server, client_cpus=None):
         os.path.join(build, "bench", "idle"), str(port), scenario.path,
         str(scenario.connections), str(scenario.active), str(seconds), raw]
     load = Load(shlex.join(argv))
-    empty = procs.proportional_kib(server.pid)
+    empty = procs.settled_kib(server.pid)
     process = spawn(argv, stdin=subprocess.PIPE)
     try:
         first = read_line(process, 30)

@@ -7,6 +7,7 @@ a thread vanished between two snapshots its share is lost there, so the
 
 import os
 import re
+import time
 
 TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 SCHED = re.compile(rb"^(?:se\.)*(sum_exec_runtime|nr_migrations"
@@ -62,6 +63,20 @@ def proportional_kib(root):
             if line.startswith(b"Pss:"):
                 total += int(line.split()[1])
     return total
+
+
+def settled_kib(root, step=0.4, limit=6.0):
+    """proportional_kib once it has stopped growing: a server that answers
+    may still be starting threads."""
+    end = time.monotonic() + limit
+    last = proportional_kib(root)
+    while time.monotonic() < end:
+        time.sleep(step)
+        now = proportional_kib(root)
+        if abs(now - last) < 16:
+            return now
+        last = now
+    return last
 
 
 def _thread(pid, tid):
