@@ -6,6 +6,7 @@ use lib 't/lib';
 use IO::Socket::INET;
 use Test::More;
 use Test::Httpd;
+use Test::Static;
 use Time::HiRes qw(sleep time);
 
 my %setting = (
@@ -18,23 +19,14 @@ sub start {
     ($child) = $httpd->children;
 }
 
-sub used {
-    my @fds = glob "/proc/$child/fd/*";
-    return scalar @fds;
-}
-
-sub ticks {
-    my $stat = Test::Httpd::_slurp("/proc/$child/stat");
-    $stat =~ s/.*\) //s;
-    my @f = split ' ', $stat;
-    return $f[11] + $f[12];
-}
+sub used { $httpd->descriptors($child) }
+sub ticks { $httpd->cpu_ticks($child) }
 
 # Ten more descriptors than are open without clients.
 start();
 my $limit = used() + 10;
 $httpd->stop;
-start(prefix => [ 'sh', '-c', "ulimit -n $limit && exec \"\$@\"", 'sh' ]);
+start(prefix => [ Test::Static::with_descriptors($limit) ]);
 cmp_ok used(), '<=', $limit - 9, "a limit of $limit descriptors";
 
 # Clients that never end their request take them.

@@ -78,6 +78,22 @@ subtest 'idle connections survive' => sub {
 
 my $memory = $httpd->settled_memory(2);
 
+# A client that keeps its connection, and pauses for at most so long.
+sub kept {
+    my ($pause) = @_;
+    my ($s, $n);
+    return sub {
+        $s ||= do { $n = 0; connect_to() } or return "connect: $!";
+        $! = 0;
+        print {$s} "GET /1k.txt HTTP/1.1\r\nHost: a\r\n\r\n";
+        my ($ok, $close, $seen) = response($s);
+        undef $s if $close || !$ok;
+        $n++;
+        sleep $pause * rand;
+        return $ok ? '' : "request $n, after $seen bytes: $!";
+    };
+}
+
 # The clients: each returns (requests, failures, what failed).
 my %client = (
     'a connection per request' => sub {
@@ -87,32 +103,8 @@ my %client = (
         my ($ok, undef, $seen) = response($s);
         return $ok ? '' : "after $seen bytes: $!";
     },
-    'keep-alive' => do {
-        my ($s, $n);
-        sub {
-            $s ||= do { $n = 0; connect_to() } or return "connect: $!";
-            $! = 0;
-            print {$s} "GET /1k.txt HTTP/1.1\r\nHost: a\r\n\r\n";
-            my ($ok, $close, $seen) = response($s);
-            undef $s if $close || !$ok;
-            $n++;
-            sleep 0.02 * rand;
-            return $ok ? '' : "request $n, after $seen bytes: $!";
-        }
-    },
-    'keep-alive, mostly idle' => do {
-        my ($s, $n);
-        sub {
-            $s ||= do { $n = 0; connect_to() } or return "connect: $!";
-            $! = 0;
-            print {$s} "GET /1k.txt HTTP/1.1\r\nHost: a\r\n\r\n";
-            my ($ok, $close, $seen) = response($s);
-            undef $s if $close || !$ok;
-            $n++;
-            sleep 0.3 * rand;
-            return $ok ? '' : "request $n, after $seen bytes: $!";
-        }
-    },
+    'keep-alive' => kept(0.02),
+    'keep-alive, mostly idle' => kept(0.3),
 );
 
 # Runs clients in processes of their own until told to stop.

@@ -7,11 +7,8 @@ use Test::Client;
 use Test::Httpd;
 use Test::More;
 use Test::Static;
-use Test::Twin;
 use Time::HiRes qw(sleep);
 
-plan skip_all => 'the loop answers nothing in this build'
-    unless Test::Twin::has_loop();
 plan skip_all => 'a sanitizer is in front of the C library itself'
     if $ENV{SANITIZER};
 
@@ -48,6 +45,7 @@ sub calls {
     my ($sub) = @_;
     my %before = counts();
     $sub->();
+    sleep 0.05; # what is done once the last answer has left
     my %n = counts();
     $n{$_} -= $before{$_} for @kinds;
     return { map { $n{$_} ? ($_ => $n{$_}) : () } @kinds };
@@ -123,6 +121,6 @@ my @calls = batches(6, 50, $way{'from memory'});
 cmp_ok scalar @calls, '>=', 3, @calls . ' batches of hits';
 # which the logger's thread frees
 is_deeply [ grep { join(' ', %$_) ne 'malloc 50' } @calls ], [],
-    'a line of the log is one piece of memory each';
+    'a line of the log is one piece of memory each' or diag explain \@calls;
 $h->finish;
 done_testing;

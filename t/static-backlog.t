@@ -9,11 +9,7 @@ use Test::Client;
 use Test::Httpd;
 use Test::More;
 use Test::Static;
-use Test::Twin;
 use Time::HiRes qw(sleep time);
-
-plan skip_all => 'the loop answers nothing in this build'
-    unless Test::Twin::has_loop();
 
 my $clients = 200;
 

@@ -2,27 +2,19 @@
 use strict;
 use warnings;
 use IO::Socket::INET;
-use Test::More;
+use Test::Client;
 use Test::Httpd;
+use Test::More;
+use Test::Static;
 
-my $h = Test::Httpd->new(mpm_conf => "ThreadsPerChild 4\n",
-    modules => [qw(reqtimeout)], conf => <<'END');
-FixedProcesses 1
-FixedStatic on
-<Directory "/">
-    AllowOverride None
-</Directory>
-FixedStaticMemory 64K 16M
-<Location "/status">
-    SetHandler cpuaffinity-status
-</Location>
-END
+my $h = Test::Static::server(mpm_conf => "ThreadsPerChild 4\n",
+    modules => [qw(reqtimeout)], conf => "FixedStaticMemory 64K 16M\n");
 $h->write_file('htdocs/big.bin', join('', map chr(rand 256), 1 .. 3 << 17));
 my $old = time - 100;
 utime $old, $old, glob $h->root . '/htdocs/*';
 $h->start;
 
-sub hits { $h->json('/status?json')->{seats}[0]{loop_hits} }
+sub hits { Test::Client::counter($h, 'loop_hits') }
 
 sub body_ok {
     my ($path, %o) = @_;

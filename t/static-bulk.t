@@ -9,10 +9,6 @@ use Test::Client;
 use Test::Httpd;
 use Test::More;
 use Test::Static;
-use Test::Twin;
-
-plan skip_all => 'the loop answers nothing in this build'
-    unless Test::Twin::has_loop();
 
 # Where a file of holes is read without any memory for it, if there is such
 # a place.

@@ -4,21 +4,16 @@ use strict;
 use warnings;
 use IO::Socket::INET;
 use POSIX ();
-use Test::More;
+use Test::Client;
 use Test::Httpd;
+use Test::More;
+use Test::Static;
 
-my $h = Test::Httpd->new(mpm_conf => "ThreadsPerChild 64\n",
-    modules => [qw(reqtimeout)], conf => <<'END');
-FixedProcesses 2
+my $h = Test::Static::server(seats => 2,
+    mpm_conf => "ThreadsPerChild 64\n", modules => [qw(reqtimeout)],
+    conf => <<'END');
 CPUAffinity auto
-FixedStatic on
 MaxKeepAliveRequests 0
-<Directory "/">
-    AllowOverride None
-</Directory>
-<Location "/status">
-    SetHandler cpuaffinity-status
-</Location>
 END
 $h->write_file('htdocs/100k.bin', join '', map { chr $_ % 251 } 1 .. 102400);
 my $old = time - 1000;
@@ -26,11 +21,7 @@ utime $old, $old, glob $h->root . '/htdocs/*';
 $h->start;
 my $url = 'http://127.0.0.1:' . $h->port;
 
-sub hits {
-    my $n = 0;
-    $n += $_->{loop_hits} for @{ $h->json('/status?json')->{seats} };
-    return $n;
-}
+sub hits { Test::Client::counter($h, 'loop_hits') }
 
 sub have {
     my ($name) = @_;

@@ -8,11 +8,8 @@ use Test::Client;
 use Test::Httpd;
 use Test::More;
 use Test::Static;
-use Test::Twin;
 use Time::HiRes qw(sleep);
 
-plan skip_all => 'the loop answers nothing in this build'
-    unless Test::Twin::has_loop();
 my $most = Test::Static::descriptors();
 plan skip_all => "5000 clients need 6000 descriptors, $most are allowed"
     if $most < 6000;

@@ -6,48 +6,23 @@ use lib 't/lib';
 use Test::Client;
 use Test::Httpd;
 use Test::More;
-use Test::Twin;
+use Test::Static;
 use Time::HiRes qw(sleep time);
 
-plan skip_all => 'the loop answers nothing in this build'
-    unless Test::Twin::has_loop();
-
-my $h = Test::Httpd->new(mpm_conf => "ThreadsPerChild 8\n",
-    prefix => [ 'sh', '-c', 'ulimit -n 256 && exec "$@"', 'sh' ],
-    conf => <<'END');
-FixedProcesses 1
-FixedStatic on
+my $h = Test::Static::server(
+    prefix => [ Test::Static::with_descriptors(256) ], conf => <<'END');
 FixedStaticMemory 4K 16M
 KeepAliveTimeout 100
 Timeout 100
 MaxKeepAliveRequests 0
-<Directory "/">
-    AllowOverride None
-</Directory>
-<Location "/status">
-    SetHandler cpuaffinity-status
-</Location>
 END
 # More files than descriptors, too large for memory: each could be kept open.
-for my $n (1 .. 300) {
-    my $path = $h->write_file("htdocs/f$n.txt", "$n\n" x 4000);
-    utime 1_700_000_000, 1_700_000_000, $path;
-}
-utime 1_700_000_000, 1_700_000_000, $h->root . '/htdocs/1k.txt';
+Test::Static::old_file($h, "f$_.txt", "$_\n" x 4000) for 1 .. 300;
 $h->start;
 my ($child) = $h->children;
 
-sub used {
-    my @fds = glob "/proc/$child/fd/*";
-    return scalar @fds;
-}
-
-sub ticks {
-    my $stat = Test::Httpd::_slurp("/proc/$child/stat");
-    $stat =~ s/.*\) //s;
-    my @f = split ' ', $stat;
-    return $f[11] + $f[12];
-}
+sub used { $h->descriptors($child) }
+sub ticks { $h->cpu_ticks($child) }
 
 ok Test::Client::learn($h, '/1k.txt'), 'a file is known';
 {

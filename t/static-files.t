@@ -8,36 +8,20 @@ use POSIX qw(mkfifo);
 use Test::Client;
 use Test::Httpd;
 use Test::More;
-use Test::Twin;
+use Test::Static;
 use Time::HiRes qw(sleep time);
 
-plan skip_all => 'the loop answers nothing in this build'
-    unless Test::Twin::has_loop();
-
-my $h = Test::Httpd->new(mpm_conf => "ThreadsPerChild 8\n", conf => <<'END');
-FixedProcesses 1
-FixedStatic on
+my $h = Test::Static::server(conf => <<'END');
 FixedStaticMemory 64K 16M
 KeepAliveTimeout 60
-<Directory "/">
-    AllowOverride None
-</Directory>
 <Directory "@ROOT@/htdocs/copied">
     EnableSendfile Off
 </Directory>
-<Location "/status">
-    SetHandler cpuaffinity-status
-</Location>
 END
 my $docs = $h->root . '/htdocs';
 mkdir "$docs/copied";
 
-sub put {
-    my ($name, $text) = @_;
-    my $path = $h->write_file("htdocs/$name", $text);
-    utime 1_700_000_000, 1_700_000_000, $path;
-    return $path;
-}
+sub put { Test::Static::old_file($h, @_) }
 my $block = join '', map chr($_ * 31 % 256), 0 .. 65535;
 put("$_.txt", "$_\n" x 100) for qw(replaced fifo gone dir revoked grown link);
 put('cut.bin', $block x 320);

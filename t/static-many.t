@@ -8,10 +8,6 @@ use Test::Client;
 use Test::Httpd;
 use Test::More;
 use Test::Static;
-use Test::Twin;
-
-plan skip_all => 'the loop answers nothing in this build'
-    unless Test::Twin::has_loop();
 
 my $files = $ENV{FILES} || (Test::Httpd::slow() > 1 ? 8000 : 20_000);
 my $requests = $files * 3 / 2;

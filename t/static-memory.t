@@ -9,10 +9,7 @@ use Test::Client;
 use Test::Httpd;
 use Test::More;
 use Test::Static;
-use Test::Twin;
 
-plan skip_all => 'the loop answers nothing in this build'
-    unless Test::Twin::has_loop();
 plan skip_all => 'a sanitizer needs memory of its own' if $ENV{SANITIZER};
 my $limit = 48; # MiB
 my $group = Test::Cgroup->memory($limit << 20);

@@ -6,32 +6,17 @@ use lib 't/lib';
 use Test::Client;
 use Test::Httpd;
 use Test::More;
-use Test::Twin;
+use Test::Static;
 use Time::HiRes qw(sleep);
 
-plan skip_all => 'the loop answers nothing in this build'
-    unless Test::Twin::has_loop();
-
-my $h = Test::Httpd->new(mpm_conf => "ThreadsPerChild 8\n",
-    modules => [qw(cgid cgi)], conf => <<'END');
-FixedProcesses 1
-FixedStatic on
+my $h = Test::Static::server(modules => [qw(cgid cgi)], conf => <<'END');
 FixedStaticMemory 64K 16M
 MaxKeepAliveRequests 0
 KeepAliveTimeout 60
-<Directory "/">
-    AllowOverride None
-</Directory>
-<Location "/status">
-    SetHandler cpuaffinity-status
-</Location>
 END
 my %body = map { ("/f$_.txt" => "file $_\n" x (1 + $_ * $_ * 40)) } 0 .. 9;
 $body{'/big.bin'} = join '', map chr($_ % 251), 1 .. 300_000;
-for my $f (keys %body) {
-    my $path = $h->write_file("htdocs$f", $body{$f});
-    utime 1_700_000_000, 1_700_000_000, $path;
-}
+Test::Static::old_file($h, $_, $body{$_}) for keys %body;
 $h->start;
 my @known = sort keys %body;
 ok Test::Client::learn($h, $_), "$_ is known" for @known[ 0 .. 6 ];

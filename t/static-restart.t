@@ -5,26 +5,18 @@ use strict;
 use warnings;
 use IO::Socket::INET;
 use POSIX ();
-use Test::More;
+use Test::Client;
 use Test::Httpd;
-use Time::HiRes qw(sleep time);
+use Test::More;
+use Test::Static;
+use Time::HiRes qw(sleep);
 
 my $restarts = $ENV{RESTARTS} || 8;
-my $h = Test::Httpd->new(mpm_conf => "ThreadsPerChild 32\n",
-    conf => <<'END');
-FixedProcesses 2
-FixedStatic on
+my $h = Test::Static::server(seats => 2,
+    mpm_conf => "ThreadsPerChild 32\n", conf => <<'END');
 MaxKeepAliveRequests 0
 KeepAliveTimeout 30
-<Directory "/">
-    AllowOverride None
-</Directory>
-<Location "/status">
-    SetHandler cpuaffinity-status
-</Location>
 END
-my $old = time - 1000;
-utime $old, $old, glob $h->root . '/htdocs/*';
 $h->start;
 my $end_file = $h->root . '/run/end';
 
@@ -109,8 +101,7 @@ for (1 .. $restarts) {
     sleep 0.5;
 }
 is $good, $restarts, "$restarts graceful restarts";
-my $hits = 0;
-$hits += $_->{loop_hits} for @{ $h->json('/status?json')->{seats} };
+my $hits = Test::Client::counter($h, 'loop_hits');
 cmp_ok $hits, '>', 0, "the loops of the last generation answered ($hits)";
 open my $f, '>', $end_file or die $!;
 close $f;

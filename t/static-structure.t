@@ -7,35 +7,24 @@ use POSIX qw(:sys_wait_h);
 use Test::Client;
 use Test::Httpd;
 use Test::More;
-use Test::Twin;
+use Test::Static;
 use Time::HiRes qw(sleep);
 
-plan skip_all => 'the loop answers nothing in this build'
-    unless Test::Twin::has_loop();
 plan skip_all => 'strace cannot be used here'
     if system('strace -f -o /dev/null true >/dev/null 2>&1');
 plan skip_all => 'a sanitizer has system calls of its own'
     if $ENV{SANITIZER};
 
-my $h = Test::Httpd->new(mpm_conf => "ThreadsPerChild 4\n", conf => <<'END');
-FixedProcesses 1
-FixedStatic on
+my $h = Test::Static::server(mpm_conf => "ThreadsPerChild 4\n",
+    conf => <<'END');
 FixedStaticMemory 64K 16M
 FixedStaticCache 1000 60s
 FixedSteering off
 CPUAffinityWatch off
 MaxKeepAliveRequests 0
 KeepAliveTimeout 60
-<Directory "/">
-    AllowOverride None
-</Directory>
-<Location "/status">
-    SetHandler cpuaffinity-status
-</Location>
 END
-utime 1_700_000_000, 1_700_000_000, $h->root . '/htdocs/1k.txt';
-my $path = $h->write_file('htdocs/large.bin', 'l' x 200_000);
-utime 1_700_000_000, 1_700_000_000, $path;
+Test::Static::old_file($h, 'large.bin', 'l' x 200_000);
 $h->start;
 ok Test::Client::learn($h, "/$_"), "$_ is known" for '1k.txt', 'large.bin';
 my ($loop) = $h->threads('static');

@@ -9,10 +9,6 @@ use Test::Httpd;
 use Test::More;
 use Test::Slow qw(request served_by release answers ended);
 use Test::Static;
-use Test::Twin;
-
-plan skip_all => 'the loop answers nothing in this build'
-    unless Test::Twin::has_loop();
 
 my $threads = 4;
 my $h = Test::Static::server(mpm_conf => "ThreadsPerChild $threads\n",

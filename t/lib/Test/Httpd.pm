@@ -150,6 +150,7 @@ sub _env {
     if (my $pre = $ENV{PRELOAD}) {
         $e{LD_PRELOAD} = $pre;
         $e{ASAN_OPTIONS} = 'use_sigaltstack=0:detect_leaks=0:abort_on_error=0:exitcode=99:'
+            . 'allow_user_segv_handler=0:'
             . "log_path=$self->{root}/sanitizer/asan";
         $e{UBSAN_OPTIONS} =
             "print_stacktrace=1:log_path=$self->{root}/sanitizer/ubsan";
@@ -329,6 +330,22 @@ sub graceful {
     return $self->wait_for(
         sub { $self->log_count(qr/resuming normal operations/) > $before },
         20);
+}
+
+# How many descriptors a process has open.
+sub descriptors {
+    my ($self, $pid) = @_;
+    my @fds = glob "/proc/$pid/fd/*";
+    return scalar @fds;
+}
+
+# CPU time that it has used, in clock ticks (a hundredth of a second).
+sub cpu_ticks {
+    my ($self, $pid) = @_;
+    my $stat = _slurp("/proc/$pid/stat");
+    $stat =~ s/.*\) //s;
+    my @f = split ' ', $stat;
+    return $f[11] + $f[12];
 }
 
 # KiB of memory that are the process's own (not of files, not shared). The

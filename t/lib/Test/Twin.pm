@@ -164,9 +164,6 @@ sub counter {
 
 sub hits { $_[0]->counter('loop_hits') }
 
-# Is there a loop that answers? Tests that need it skip otherwise.
-sub has_loop { return scalar(my @c = glob 'src/fixed/static*.c') }
-
 sub finish { $_->finish for $_[0]->both }
 
 1;
