@@ -411,6 +411,10 @@ sub stop {
 sub finish {
     my ($self) = @_;
     return if $self->{finished}++;
+    # At TERM mpm_event looks at the sockets of busy workers. One that is just
+    # closing a connection may have freed its socket, and the child crashes;
+    # httpd as it is does so, too. So no connection ends at that moment.
+    sleep 0.1;
     my $stopped = $self->stop;
     my @bad = $stopped ? () : ("httpd did not stop at TERM");
     my $allow = $self->{allow_log};
