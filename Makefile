@@ -5,7 +5,8 @@
 #   make test       all tests; check: the same without looking for packages
 #   make test-browser   headless Chromium against the fixed-process mode
 #   make differential N=100000   generated requests to stock httpd and fixed
-#   make soak       a thousand graceful restarts under load (RESTARTS=)
+#   make soak       a thousand graceful restarts under load (RESTARTS=),
+#                   requests for 100 000 files (FILES=)
 #   make asan       all tests with address and undefined behaviour sanitizers
 #   make valgrind   unit tests under memcheck, the placer under helgrind
 #   make fuzz       each fuzz target for FUZZ_SECONDS (60)
@@ -155,12 +156,14 @@ check: all unit replay tool bench-tools
 	BUILD=$(BUILD) $(PROVE) -It/lib $(PROVE_FLAGS) $(TESTS) $(UNIT)
 
 # A thousand graceful restarts under load, keep-alive and not: none may lose
-# a connection. About half an hour; not in CI.
+# a connection, and memory must be what it was before. Then many more files
+# than can be remembered. About half an hour; not in CI.
 .PHONY: soak
 soak: deps
 	@$(MAKE) --no-print-directory all
-	RESTARTS=$(or $(RESTARTS),1000) BUILD=$(BUILD) \
-	    $(PROVE) -It/lib -v t/fixed-restart.t t/static-restart.t
+	RESTARTS=$(or $(RESTARTS),1000) FILES=$(or $(FILES),100000) \
+	    BUILD=$(BUILD) $(PROVE) -It/lib -v t/fixed-restart.t \
+	    t/static-restart.t t/static-many.t
 
 test-browser: deps
 	@./t/deps chromium
