@@ -28,7 +28,8 @@ for my $c (@first) {
     $c->get('/1k.txt');
     select undef, undef, undef, 0.01;
 }
-ok $h->wait_for(sub { Test::Client::counter($h, 'connections') >= 39 }, 5),
+# The second answer makes it known, maybe after its connection was looked at.
+ok $h->wait_for(sub { Test::Client::counter($h, 'connections') >= 38 }, 5),
     'connections idle at the loop after their first answer'
     or diag Test::Client::counter($h, 'connections');
 $_->close for @first;
