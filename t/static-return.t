@@ -50,9 +50,9 @@ for my $file ('1k.txt', 'large.bin') {
     cmp_ok $by, '>=', $n - 30, "$by of them by the loop";
 }
 
-# Behind what httpd has to answer, in one piece: the rest is the loop's.
+# Behind what httpd has to answer, in one piece: its filter holds the rest,
+# so httpd answers that too.
 my $good = 0;
-my $before = hits();
 for (1 .. 20) {
     my $c = Test::Client->new($h->port);
     $c->send(Test::Client::request('/none')
@@ -64,7 +64,6 @@ for (1 .. 20) {
     }
 }
 is $good, 180, 'pipelined behind a 404: all answers';
-cmp_ok hits() - $before, '>=', 140, 'those behind it by the loop';
 
 # A client that has sent all it has and shut its side down.
 my $c = Test::Client->new($h->port);

@@ -23,8 +23,8 @@ int leave_may(conn_rec *c);
 int leave_may_with_input(conn_rec *c);
 
 /*
- * Copies what the socket's filter holds, which stays there. (To be given to
- * whoever goes on; httpd's copy ends with its connection.)
+ * Copies what the socket's filter holds, which stays there: what httpd reads
+ * next.
  * @return bytes in @a buf; as many as @a size: there may be more
  */
 apr_size_t leave_input(conn_rec *c, char *buf, apr_size_t size);

@@ -79,38 +79,18 @@ static int give(conn_rec *c, loop *l, parcel *p)
     return OK;
 }
 
-/* With the next request: @a held bytes of it are not in the socket. */
-static int give_request(conn_rec *c, loop *l, const char *held, size_t len)
-{
-    parcel p;
-
-    if (leave_take(c, &p)) {
-        return DECLINED;
-    }
-    if (len) {
-        p.idle = 0;
-        p.bytes = malloc(len);
-        if (!p.bytes) {
-            parcel_drop(&p);
-            return DECLINED;
-        }
-        memcpy(p.bytes, held, len);
-        p.len = len;
-    }
-    return give(c, l, &p);
-}
-
-/* The next request is there, in the socket or in its filter. @return OK: it
- * is the loop's with its connection; or DECLINED, maybe with a note */
+/* The next request is there. In the socket: if it is known, it is the loop's
+ * with its connection. In the filter above: never (LEARNING.md, Adoption).
+ * @return OK: it is the loop's; or DECLINED, maybe with a note */
 static int next_request(conn_rec *c, loop *l, const statics *st)
 {
     unsigned char key[REQUEST_KEY];
     char buf[REQUEST_HEAD];
-    int held = c->data_in_input_filters;
     parcel_addr local;
     request req;
     uint64_t vary;
     size_t len, n;
+    parcel p;
 
     if (!leave_may_with_input(c) || local_address(c, &local)
         || !(n = look_ahead(c, buf, sizeof(buf)))
@@ -123,9 +103,8 @@ static int next_request(conn_rec *c, loop *l, const statics *st)
     if (!len) {
         return DECLINED;
     }
-    /* A full buffer may not be all that the filter holds. */
-    if (known_is(key, len) && (!held || n < sizeof(buf))) {
-        return give_request(c, l, buf, held ? n : 0);
+    if (leave_may(c) && known_is(key, len)) {
+        return leave_take(c, &p) ? DECLINED : give(c, l, &p);
     }
     lesson_attach(c, lesson_note_make(&req, buf, key, len, vary, c->keepalives,
                                       0, 0, parcel_now()));
