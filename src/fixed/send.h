@@ -17,7 +17,8 @@
 #define SEND_PARTS 64                /* of a batch: heads and bodies */
 #define SEND_BATCH (256 * 1024)      /* bytes of a batch, about */
 #define SEND_SLICE (2 * 1024 * 1024) /* of a file, then it is others' turn */
-#define SEND_HEADS (SEND_PARTS / 2 * 1024 + ANSWER_HEAD + ANSWER_EXTRA)
+#define SEND_COPY 4096               /* a body up to this follows its head */
+#define SEND_HEADS (64 * 1024)
 
 /* What is gathered for one sendmsg(), and scratch. One per loop. */
 typedef struct send_buffers {
@@ -27,8 +28,8 @@ typedef struct send_buffers {
     cache_entry *held[SEND_PARTS]; /* keep the bodies' memory */
     int holds;
     size_t head_used;
-    char head[SEND_HEADS];
-    char file[64 * 1024]; /* read + send where sendfile may not be used */
+    char head[SEND_HEADS]; /* heads, small bodies between them */
+    char file[64 * 1024];  /* read + send where sendfile may not be used */
 } send_buffers;
 
 /* What one connection still has to send; from malloc, kept for reuse. */
@@ -56,7 +57,7 @@ typedef enum send_result {
 char *send_head_room(send_buffers *b, size_t size);
 
 /* Adds a head written to send_head_room() and a body in memory (may be of
- * length 0); the entry is held until the batch is gone. */
+ * length 0); the entry is held until the batch is gone if it has to be. */
 void send_add(send_buffers *b, size_t head_len, const char *body,
               size_t body_len, cache_entry *entry);
 
