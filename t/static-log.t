@@ -218,4 +218,26 @@ $t->finish;
     is $n, $answered, 'as many lines as answers';
     $b->finish;
 }
+# One log whose format shows no field: lines gathered for one write, among
+# them some that are longer than that, stay in order.
+{
+    my $b = Test::Twin->new(conf => "CustomLog logs/one \"%V %m %U %q\"\n");
+    $b->start;
+    my @r = map $b->request($_), '/1k.txt', '/1k.txt?' . 'q' x 900,
+        '/1k.txt?short';
+    $b->learn($_) for @r;
+    sleep 0.2;
+    my $hits = $b->hits;
+    my @from = map -s($_->root . '/logs/one'), $b->both;
+    for my $h ($b->both) {
+        $b->ask($h, [ (@r) x 30 ]);
+    }
+    sleep 0.3;
+    my @got = map lines(($b->both)[$_], 'one', $from[$_]), 0, 1;
+    $got[1] =~ s/^.*\/cpuaffinity.*\n//mg;
+    is $got[1], $got[0], 'the same lines in the same order';
+    is $got[0] =~ tr/\n//, 90, 'all of them';
+    cmp_ok $b->hits - $hits, '>', 80, 'by the loop';
+    $b->finish;
+}
 done_testing;

@@ -10,13 +10,17 @@
 
 #include <strings.h>
 
-#include "fixed/door.h"
+#include "fixed/accesslogbatch.h"
+#include "fixed/learnlog.h"
 
 APLOG_USE_MODULE(cpuaffinity);
 
 struct accesslogline {
     conn_rec *c;
     apr_pool_t *pool; /* of one line */
+    int fields;       /* learnlog_fields() */
+    apr_table_t *empty;
+    ap_method_list_t *methods;
     APR_OPTIONAL_FN_TYPE(ap_logio_add_bytes_out) * add_out;
     APR_OPTIONAL_FN_TYPE(ap_logio_add_bytes_in) * add_in;
 };
@@ -59,6 +63,9 @@ accesslogline *accesslogline_make(apr_pool_t *p, server_rec *s)
     c->bucket_alloc = apr_bucket_alloc_create(p);
     pre_connection(c, socket);
     apr_pool_create(&l->pool, p);
+    l->fields = learnlog_fields();
+    l->empty = apr_table_make(p, 1);
+    l->methods = ap_make_method_list(p, 2);
     l->add_out = APR_RETRIEVE_OPTIONAL_FN(ap_logio_add_bytes_out);
     l->add_in = APR_RETRIEVE_OPTIONAL_FN(ap_logio_add_bytes_in);
     return l;
@@ -134,14 +141,15 @@ static void fields(apr_pool_t *p, apr_table_t *table, const char *head,
 }
 
 /* The Host field as httpd takes it for a name: lower case, no port. */
-static const char *host_name(apr_pool_t *p, const char *host)
+static const char *host_name(apr_pool_t *p, const char *host, size_t len)
 {
+    const char *colon = memchr(host, ':', len);
     char *name, *dot;
 
-    if (!host || !*host) {
+    if (!len) {
         return NULL;
     }
-    name = apr_pstrmemdup(p, host, strcspn(host, ":"));
+    name = apr_pstrmemdup(p, host, colon ? (size_t)(colon - host) : len);
     ap_str_tolower(name);
     dot = name + strlen(name) - 1;
     if (dot > name && *dot == '.') {
@@ -151,9 +159,11 @@ static const char *host_name(apr_pool_t *p, const char *host)
 }
 
 /* What the client sent. */
-static void fill_request(request_rec *r, const accesslog_record *rec)
+static void fill_request(request_rec *r, const accesslog_record *rec,
+                         int need_fields)
 {
     const request *q = rec->req;
+    const request_slice *host = &q->header[REQUEST_HOST];
     const char *base = ap_strrchr_c(rec->path, '/');
     char *query;
 
@@ -173,21 +183,30 @@ static void fill_request(request_rec *r, const accesslog_record *rec)
     if (q->path.len && r->uri[q->path.len - 1] == '/' && base) {
         r->uri = apr_pstrcat(r->pool, r->uri, base + 1, NULL);
     }
-    fields(r->pool, r->headers_in, rec->head, q->consumed);
-    r->hostname = host_name(r->pool, apr_table_get(r->headers_in, "Host"));
+    if (need_fields) {
+        r->headers_in = apr_table_make(r->pool, 16);
+        fields(r->pool, r->headers_in, rec->head, q->consumed);
+    }
+    if (q->present & (uint64_t)1 << REQUEST_HOST) {
+        r->hostname = host_name(r->pool, rec->head + host->off, host->len);
+    }
 }
 
 /* What it got. */
-static void fill_answer(request_rec *r, const accesslog_record *rec)
+static void fill_answer(request_rec *r, const accesslog_record *rec,
+                        int need_fields)
 {
     r->status = rec->status;
     r->bytes_sent = rec->body;
     r->sent_bodyct = rec->body > 0;
-    fields(r->pool, r->headers_out, rec->answer, rec->answer_len);
-    /* httpd has these in the head, not in its table. */
-    apr_table_unset(r->headers_out, "Date");
-    apr_table_unset(r->headers_out, "Server");
-    r->content_type = apr_table_get(r->headers_out, "Content-Type");
+    if (need_fields) {
+        r->headers_out = apr_table_make(r->pool, 12);
+        fields(r->pool, r->headers_out, rec->answer, rec->answer_len);
+        /* httpd has these in the head, not in its table. */
+        apr_table_unset(r->headers_out, "Date");
+        apr_table_unset(r->headers_out, "Server");
+        r->content_type = apr_table_get(r->headers_out, "Content-Type");
+    }
     r->filename = apr_pstrdup(r->pool, rec->path);
 }
 
@@ -200,14 +219,11 @@ static request_rec *make_request(accesslogline *l, const accesslog_record *rec)
     r->server = (server_rec *)rec->server;
     r->per_dir_config = r->server->lookup_defaults;
     r->request_config = ap_create_request_config(r->pool);
-    r->allowed_methods = ap_make_method_list(r->pool, 2);
-    r->headers_in = apr_table_make(r->pool, 16);
-    r->headers_out = apr_table_make(r->pool, 12);
-    r->err_headers_out = apr_table_make(r->pool, 2);
-    r->trailers_in = apr_table_make(r->pool, 1);
-    r->trailers_out = apr_table_make(r->pool, 1);
-    r->subprocess_env = apr_table_make(r->pool, 2);
-    r->notes = apr_table_make(r->pool, 2);
+    r->allowed_methods = l->methods;
+    /* Nobody who logs puts anything into a table. */
+    r->headers_in = r->headers_out = r->err_headers_out = l->empty;
+    r->trailers_in = r->trailers_out = l->empty;
+    r->subprocess_env = r->notes = l->empty;
     r->used_path_info = AP_REQ_DEFAULT_PATH_INFO;
     r->useragent_addr = l->c->client_addr;
     r->useragent_ip = l->c->client_ip;
@@ -232,8 +248,8 @@ void accesslogline_write(accesslogline *l, const accesslog_record *rec,
 
     fill_connection(l->c, l->pool, rec);
     r = make_request(l, rec);
-    fill_request(r, rec);
-    fill_answer(r, rec);
+    fill_request(r, rec, l->fields & LEARNLOG_IN);
+    fill_answer(r, rec, l->fields & LEARNLOG_OUT);
     if (l->add_in && l->add_out) {
         /* httpd looks whether there is a next request: counted twice. */
         l->add_in(l->c, rec->req->consumed + (rec->piped != 0));
@@ -241,5 +257,16 @@ void accesslogline_write(accesslogline *l, const accesslog_record *rec,
     }
     r->request_time = begin(rec, end);
     ap_run_log_transaction(r);
+    apr_pool_clear(l->pool);
+}
+
+void accesslogline_flush(accesslogline *l)
+{
+    request_rec *r = apr_pcalloc(l->pool, sizeof(*r));
+
+    r->pool = l->pool;
+    r->connection = l->c;
+    r->server = l->c->base_server;
+    accesslogbatch_flush(r);
     apr_pool_clear(l->pool);
 }

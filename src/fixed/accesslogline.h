@@ -13,9 +13,13 @@ typedef struct accesslogline accesslogline;
 /* From @a p. @return NULL after logging */
 accesslogline *accesslogline_make(apr_pool_t *p, server_rec *s);
 
-/* Has the line of @a record written to every log.
+/* Has the line of @a record written to every log; some lines wait for
+ * accesslogline_flush().
  * @param end wall clock, µs: when the answer was done */
 void accesslogline_write(accesslogline *l, const accesslog_record *record,
                          apr_time_t end);
+
+/* Writes the lines that wait. */
+void accesslogline_flush(accesslogline *l);
 
 #endif

@@ -11,6 +11,7 @@ static struct {
     const char *unnamed[8]; /* LogFormats without nickname: TransferLog's */
     int unnamed_count;      /* more than 8: counted on */
     int any;
+    int fields;
 } logs;
 
 /* What is written for an answer of the loop just as httpd writes it. The
@@ -55,6 +56,9 @@ static const char *judge_format(const char *p, int *env)
             p++;
             p += strspn(p, "<>!,0123456789");
         }
+        logs.fields |= *p == 'i' || *p == 'C' ? LEARNLOG_IN
+                       : *p == 'o'            ? LEARNLOG_OUT
+                                              : 0;
         if (*p == 'e') {
             *env = 1;
         }
@@ -100,4 +104,9 @@ const char *learnlog_judge(const ap_directive_t *node, int *env)
 int learnlog_any(void)
 {
     return logs.any;
+}
+
+int learnlog_fields(void)
+{
+    return logs.fields;
 }

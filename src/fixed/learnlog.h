@@ -20,6 +20,11 @@ void learnlog_format(const ap_directive_t *node);
  */
 const char *learnlog_judge(const ap_directive_t *node, int *env);
 
+/* Which fields the formats show: of requests, of answers. */
+#define LEARNLOG_IN 1
+#define LEARNLOG_OUT 2
+int learnlog_fields(void);
+
 /* 1 when there is an access log at all. Any thread after configuration. */
 int learnlog_any(void);
 
