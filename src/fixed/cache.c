@@ -200,7 +200,8 @@ int cache_use(cache *c, cache_entry *e, int64_t now)
     if (!e->live) {
         return 0;
     }
-    if (now - n->learned >= CACHE_AGE) {
+    if (now - n->learned
+        >= CACHE_AGE - (int64_t)((n->hash >> 32) % CACHE_SOONER)) {
         /* the file stays: httpd's next answer, if it is the same, makes
          * the entry live again without reading it */
         c->stats.expired++;

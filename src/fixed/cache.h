@@ -16,8 +16,11 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* Never repeat an answer that httpd gave longer ago (milliseconds). */
+/* Never repeat an answer that httpd gave longer ago (milliseconds). Each key
+ * ends up to CACHE_SOONER before that, so that what was learned together is
+ * not asked of httpd together. */
 #define CACHE_AGE 60000
+#define CACHE_SOONER 15000
 /* More keys than this never share a file. */
 #define CACHE_KEYS_PER_FILE 16
 
@@ -51,7 +54,7 @@ typedef struct cache_entry {
 
 typedef enum cache_outcome {
     CACHE_ONCE,    /* noted; live after a second agreeing answer */
-    CACHE_LIVE,    /* it may be repeated from now on for CACHE_AGE */
+    CACHE_LIVE,    /* it may be repeated now, for CACHE_AGE at most */
     CACHE_CHANGED, /* differs from the last one: noted as the first again */
     CACHE_REFUSED  /* the file is not what the answer says, or no room */
 } cache_outcome;

@@ -1,21 +1,35 @@
 #include "fixed/known.h"
 
+#include <stdlib.h>
 #include <sys/random.h>
 
 #include "fixed/siphash.h"
 
-#define SLOTS 65536u
+/* Slots of the table: few keys of so many should share one. */
+#define LEAST 65536u
+#define MOST (1u << 21)
 /* Vhosts times scopes with their own EnableSendfile. */
 #define SERVERS 4096
 
 static uint64_t secret[2];
 static uint64_t *table; /* atomic; 0: empty */
+static uint64_t mask;   /* of its slots, a power of two */
 static lesson_server *servers;
 static int nservers;
 
-int known_make(apr_pool_t *p)
+int known_make(apr_pool_t *p, unsigned keys)
 {
-    table = apr_pcalloc(p, sizeof(*table) * SLOTS);
+    unsigned slots = LEAST;
+
+    while (slots < MOST && slots / 4 < keys) {
+        slots *= 2;
+    }
+    mask = slots - 1;
+    /* Untouched pages of it take no memory. */
+    table = calloc(slots, sizeof(*table));
+    if (!table) {
+        return -1;
+    }
     servers = apr_palloc(p, sizeof(*servers) * SERVERS);
     nservers = 0;
     return getrandom(secret, sizeof(secret), 0) == sizeof(secret) ? 0 : -1;
@@ -28,7 +42,7 @@ static uint64_t mark(const unsigned char *key, size_t len)
 
 static uint64_t *slot(uint64_t m)
 {
-    return &table[(m >> 32) % SLOTS];
+    return &table[(m >> 32) & mask];
 }
 
 void known_add(const unsigned char *key, size_t len)
@@ -49,9 +63,9 @@ void known_forget(const unsigned char *key, size_t len)
 
 void known_clear(void)
 {
-    unsigned i;
+    uint64_t i;
 
-    for (i = 0; i < SLOTS; i++) {
+    for (i = 0; i <= mask; i++) {
         __atomic_store_n(&table[i], 0, __ATOMIC_RELAXED);
     }
 }

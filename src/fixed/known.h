@@ -11,8 +11,9 @@
 
 #include "fixed/lesson.h"
 
-/* The table, from @a p. Main thread, before others. 0 or -1 */
-int known_make(apr_pool_t *p);
+/* The table for about so many @a keys, for as long as the process lives; the
+ * vhosts from @a p. Main thread, before others. 0, or -1 with errno */
+int known_make(apr_pool_t *p, unsigned keys);
 
 /* Loop thread: a key has become answerable, is no longer, all are not. */
 void known_add(const unsigned char *key, size_t len);

@@ -182,7 +182,8 @@ const loop_server *static_make(apr_pool_t *pchild, server_rec *s,
     share_descriptors(st);
     if (getrandom(st->config.secret, sizeof(st->config.secret), 0)
             != sizeof(st->config.secret)
-        || !(st->cache = cache_make(&st->config)) || known_make(pchild)) {
+        || !(st->cache = cache_make(&st->config))
+        || known_make(pchild, st->config.entries)) {
         ap_log_error(APLOG_MARK, APLOG_ERR, errno, s,
                      "FixedStatic: no cache for this process");
         return NULL;
