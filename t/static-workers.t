@@ -29,25 +29,17 @@ push @slow, map request($h, '/cgi/slow'), 1 .. 20 - $threads;
 # 2000 answers on twenty connections, of which now and then one is new.
 my @c = map Test::Client->new($h->port), 1 .. 20;
 $Test::Client::limit = 2;
-my ($good, @waits) = (0);
+my $good = 0;
 for my $i (1 .. 2000) {
     my $c = \$c[ $i % @c ];
     my $r = $$c->get('/1k.txt');
-    if ($r && length $r->{body} == 1024) {
-        $good++;
-    }
-    else {
-        push @waits, $$c;
-    }
+    $good++ if $r && length $r->{body} == 1024;
     $$c = Test::Client->new($h->port) if !$r || $i % 50 == 0;
 }
-# One in a thousand is an audit, which is httpd's: it waits as all of
-# httpd's requests do, and nobody else for it.
-cmp_ok $good, '>=', 1998, "$good of 2000 static answers meanwhile";
+# Audits (one in a thousand) would be httpd's; there are none meanwhile.
+is $good, 2000, '2000 static answers meanwhile';
 release($h);
 is ended(answers(20, @slow)), 20, 'then all twenty slow ones are answered';
-is scalar(grep { ($_->answer // {})->{status} } @waits),
-    2000 - $good, 'and what was an audit';
 is $h->get('/none')->{status}, 404, 'and the next';
 $h->finish;
 done_testing;

@@ -5,9 +5,11 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "fixed/fate.h"
 #include "fixed/known.h"
+#include "fixed/workers.h"
 
 /* One hit of so many goes through httpd and is compared. */
 #define AUDIT 1000
@@ -244,6 +246,14 @@ static served hand_over(serving *s, const request *req,
     return GONE;
 }
 
+/* Is this hit compared with httpd's answer? Not while all of httpd's threads
+ * are busy: the client would wait for one. */
+static int audited(loop *l, const cache_entry *e)
+{
+    return e->hits % AUDIT == AUDIT - 1 && !door_length(l->door)
+           && workers_idle(getpid(), &l->slot) != 0;
+}
+
 /* One request at @a head. */
 static served serve_one(serving *s, const char *head, size_t left,
                         const request *req)
@@ -260,7 +270,7 @@ static served serve_one(serving *s, const char *head, size_t left,
         e = NULL;
     }
     if (e && cache_use(s->st->cache, e, s->l->now)) {
-        audit = e->hits % AUDIT == AUDIT - 1;
+        audit = audited(s->l, e);
         if (!audit && !repeat(s, e, req, head, left, &result)) {
             return result;
         }
