@@ -13,6 +13,8 @@
 
 /* One hit of so many goes through httpd and is compared. */
 #define AUDIT 1000
+/* So many may wait for a thread that is free. */
+#define AUDITS 8
 
 static const learn_address *address_of(const statics *st, const conn *c)
 {
@@ -246,12 +248,19 @@ static served hand_over(serving *s, const request *req,
     return GONE;
 }
 
-/* Is this hit compared with httpd's answer? Not while all of httpd's threads
- * are busy: the client would wait for one. */
-static int audited(loop *l, const cache_entry *e)
+/* Is this hit compared with httpd's answer? While all of httpd's threads are
+ * busy the client would wait for one: a later hit takes its turn. */
+static int audited(loop *l, statics *st, const cache_entry *e)
 {
-    return e->hits % AUDIT == AUDIT - 1 && !door_length(l->door)
-           && workers_idle(getpid(), &l->slot) != 0;
+    if (e->hits % AUDIT == AUDIT - 1 && st->audits < AUDITS) {
+        st->audits++;
+    }
+    if (!st->audits || door_length(l->door)
+        || !workers_idle(getpid(), &l->slot)) {
+        return 0;
+    }
+    st->audits--;
+    return 1;
 }
 
 /* One request at @a head. */
@@ -270,7 +279,7 @@ static served serve_one(serving *s, const char *head, size_t left,
         e = NULL;
     }
     if (e && cache_use(s->st->cache, e, s->l->now)) {
-        audit = audited(s->l, e);
+        audit = audited(s->l, s->st, e);
         if (!audit && !repeat(s, e, req, head, left, &result)) {
             return result;
         }

@@ -29,6 +29,7 @@ typedef struct statics {
     answer_clock clock;
     uint64_t vary; /* atomic: fields whose values are in keys; grows */
     unsigned room; /* connections at most, from RLIMIT_NOFILE */
+    unsigned audits; /* that are due */
     send_buffers out;
     lines lines;
     char in[STATIC_READ];
