@@ -27,8 +27,8 @@ typedef struct statics {
     cache_config config;
     cache *cache;
     answer_clock clock;
-    uint64_t vary; /* atomic: fields whose values are in keys; grows */
-    unsigned room; /* connections at most, from RLIMIT_NOFILE */
+    uint64_t vary;   /* atomic: fields whose values are in keys; grows */
+    unsigned room;   /* connections at most, from RLIMIT_NOFILE */
     unsigned audits; /* that are due */
     send_buffers out;
     lines lines;
