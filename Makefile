@@ -63,7 +63,7 @@ CFLAGS_ALL = -std=gnu11 $(OPT) -fPIC -fvisibility=hidden -pthread \
 # Pure code: no httpd header; the tool, unit tests and fuzzers link it alone.
 PURE := cpuset topology units cgroup policy deal plan planwarn planview tasks pin
 PURE_FIXED := request requestfield requestkey answer answercond answerlearn \
-	httpdate siphash cache cachefile cachestore
+	httpdate siphash cache cachefile cachestore cold
 PURE_SRC := $(wildcard $(PURE:%=src/affinity/%.c) \
 	$(PURE_FIXED:%=src/fixed/%.c))
 SRC := mod_cpuaffinity.c $(wildcard src/*.c src/affinity/*.c src/fixed/*.c \

@@ -147,6 +147,9 @@ int loop_seat(const loop *l);
 
 /* For servers and for the files of the loop itself, on its thread: */
 
+/* Of loop_wait(): nothing but the deadline, or the connection's failure. */
+#define LOOP_END_ONLY EPOLLET
+
 /* Waits for events (EPOLLIN, EPOLLOUT) on the connection until @a deadline
  * (CLOCK_MONOTONIC ms; 0: for ever). */
 void loop_wait(loop *l, conn *c, uint32_t events, int64_t deadline);

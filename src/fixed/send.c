@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "fixed/cold.h"
+
 /* Records that wait for their next use: no allocation in the steady state.
  * The loop's thread alone is here. */
 static sending *spare;
@@ -192,6 +194,21 @@ static ssize_t copy_some(send_buffers *b, int fd, sending *s, size_t want)
     return send(fd, b->file, (size_t)got, MSG_NOSIGNAL);
 }
 
+/* How many of the next @a want bytes go out without waiting for a disk; 0:
+ * none yet. */
+static size_t warm_some(sending *s, int64_t want)
+{
+    int64_t n = cold_ready(s->entry->file->fd, s->file_off, want);
+
+    if (n == 0 && ++s->looks >= COLD_LOOKS) {
+        n = want < COLD_STEP ? want : COLD_STEP;
+    }
+    if (n > 0) {
+        s->looks = 0;
+    }
+    return (size_t)n;
+}
+
 static ssize_t file_some(send_buffers *b, int fd, sending *s, size_t want)
 {
     off_t off = s->file_off;
@@ -221,13 +238,17 @@ send_result send_go_on(send_buffers *b, int fd, sending *s)
         }
     }
     while (s->file_left > 0) {
+        size_t want;
         ssize_t n;
 
         if (slice <= 0) {
             return SEND_SLICED;
         }
-        n = file_some(b, fd, s,
-                      (size_t)(s->file_left < slice ? s->file_left : slice));
+        want = warm_some(s, s->file_left < slice ? s->file_left : slice);
+        if (!want) {
+            return SEND_COLD;
+        }
+        n = file_some(b, fd, s, want);
         if (n < 0 && errno == EINTR) {
             continue;
         }

@@ -43,6 +43,7 @@ typedef struct sending {
     int64_t file_left;
     struct line *lines; /* of the access log; the caller's, see lines.h */
     uint8_t by_read;    /* no sendfile for this one */
+    uint8_t looks;      /* in vain, for the file's next bytes: see cold.h */
     uint8_t close;      /* afterwards the connection ends */
 } sending;
 
@@ -50,6 +51,7 @@ typedef enum send_result {
     SEND_DONE,
     SEND_BLOCKED, /* the socket is full: wait for EPOLLOUT */
     SEND_SLICED,  /* enough for one turn: wait for EPOLLOUT too */
+    SEND_COLD,    /* the file is not in memory: again after COLD_WAIT */
     SEND_FAILED   /* the client is gone or the file was cut: abort */
 } send_result;
 

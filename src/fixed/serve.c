@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fixed/cold.h"
 #include "fixed/fate.h"
 #include "fixed/known.h"
 #include "fixed/workers.h"
@@ -63,7 +64,19 @@ typedef enum served {
     GONE     /* the connection is httpd's, or closed */
 } served;
 
-static served wait_to_send(serving *s, const char *rest, size_t len)
+/* For the client to take something, or for the disk. */
+static void wait_to_go_on(loop *l, conn *c, send_result r, int64_t timeout)
+{
+    if (r == SEND_COLD) {
+        loop_wait(l, c, LOOP_END_ONLY, l->now + COLD_WAIT);
+    }
+    else {
+        loop_wait(l, c, EPOLLOUT, l->now + timeout);
+    }
+}
+
+static served wait_to_send(serving *s, send_result r, const char *rest,
+                           size_t len)
 {
     if (fate_keep(s->c, rest, len)) {
         loop_close(s->l, s->c);
@@ -71,7 +84,7 @@ static served wait_to_send(serving *s, const char *rest, size_t len)
     }
     ((sending *)s->c->answer)->close = (uint8_t)s->close;
     s->c->state = CONN_SENDING;
-    loop_wait(s->l, s->c, EPOLLOUT, s->l->now + s->timeout);
+    wait_to_go_on(s->l, s->c, r, s->timeout);
     return BLOCKED;
 }
 
@@ -99,7 +112,7 @@ static served sent(serving *s, send_result r, const char *rest, size_t len)
         loop_close(s->l, s->c);
         return GONE;
     default:
-        return wait_to_send(s, rest, len);
+        return wait_to_send(s, r, rest, len);
     }
 }
 
@@ -404,7 +417,7 @@ static void go_on_sending(loop *l, conn *c)
         return;
     }
     if (r != SEND_DONE) {
-        loop_wait(l, c, EPOLLOUT, l->now + address_of(st, c)->timeout);
+        wait_to_go_on(l, c, r, address_of(st, c)->timeout);
         return;
     }
     drop_sending(st, c);
@@ -470,10 +483,17 @@ void serve_ready(loop *l, conn *c, uint32_t events)
     }
 }
 
-/* Too slow: a started request is httpd's, which knows how to say so and is
- * not to wait again; all others are closed as httpd closes them. */
+/* Time for another look at a file that was not in memory. Else too slow: a
+ * started request is httpd's, which knows how to say so and is not to wait
+ * again; all others are closed as httpd closes them. */
 void serve_expired(loop *l, conn *c)
 {
+    sending *job = c->answer;
+
+    if (c->state == CONN_SENDING && job->looks) {
+        go_on_sending(l, c);
+        return;
+    }
     if (c->state == CONN_READING && c->in) {
         c->expired = 1;
         loop_hand_over(l, c);
