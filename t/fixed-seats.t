@@ -54,13 +54,6 @@ sub sum {
     return $sum;
 }
 
-# Every thread of it.
-sub stopped {
-    my ($pid) = @_;
-    return !grep { Test::Httpd::_slurp($_) !~ /\) [Tt] / }
-        glob "/proc/$pid/task/*/stat";
-}
-
 ok $httpd->wait_for(sub { $httpd->threads('static') == $seats }, 20),
     'a loop in each process';
 is scalar(my @rows = rows()), $seats, 'a row for each seat';
@@ -74,10 +67,7 @@ cmp_ok sum('accepts', @now), '>=', 400, 'their counters add up';
 is sum('handoffs', @now), sum('accepts', @now), 'all went to the threads';
 
 my @victims = (map { $_->{pid} } @rows)[ 0, 1, 2, 5, 7, 8, 15 ];
-kill 'STOP', @victims;
-# the thread that takes the signal stops the others when it gets a CPU
-ok $httpd->wait_for(sub { !grep !stopped($_), @victims }, 10),
-    'seven processes stand still';
+ok $httpd->freeze(@victims), 'seven processes stand still';
 is answered(100, 20), 100, 'with seven of them stuck, all are served';
 kill 'CONT', @victims;
 ok $httpd->wait_for(

@@ -72,7 +72,7 @@ END
     $h->wait_for(sub { my @c = $h->children; @c == $seats }, 10);
     ok Test::Client::learn($h, '/1k.txt'), 'a file is known';
     my ($victim) = $h->children;
-    kill 'STOP', $victim;
+    ok $h->freeze($victim), 'it stands still';
     my $before = overflows();
     my @sockets = map knock($h->port), 1 .. $clients;
     # alone it goes on before long; the one with a neighbour, not at all

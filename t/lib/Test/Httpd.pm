@@ -234,6 +234,17 @@ sub start {
 
 sub parent { $_[0]{pid} }
 
+# Stops processes, and waits until every thread of them stands still: the one
+# that takes the signal stops the others when it gets a CPU. @return true then
+sub freeze {
+    my ($self, @pids) = @_;
+    kill 'STOP', @pids;
+    return $self->wait_for(sub {
+        !grep { _slurp($_) !~ /\) [TtZX] / }
+            map glob("/proc/$_/task/*/stat"), @pids;
+    }, 10);
+}
+
 # Process ids of the children that are of the parent and alive, ascending.
 sub children {
     my ($self) = @_;
