@@ -28,6 +28,7 @@ typedef struct node {
     enum segment segment;
     int gone; /* out of the table, kept for its holders */
     int64_t learned;
+    int64_t asked;  /* when it was last to be renewed */
     int64_t looked; /* the path was last the file */
     int64_t touched;
     cachefile_id id;
@@ -200,8 +201,7 @@ int cache_use(cache *c, cache_entry *e, int64_t now)
     if (!e->live) {
         return 0;
     }
-    if (now - n->learned
-        >= CACHE_AGE - (int64_t)((n->hash >> 32) % CACHE_SOONER)) {
+    if (now - n->learned >= CACHE_AGE) {
         /* the file stays: httpd's next answer, if it is the same, makes
          * the entry live again without reading it */
         c->stats.expired++;
@@ -219,6 +219,19 @@ int cache_use(cache *c, cache_entry *e, int64_t now)
     }
     e->hits++;
     c->stats.hits++;
+    return 1;
+}
+
+int cache_renew(cache_entry *e, int64_t now)
+{
+    node *n = of(e);
+    int64_t sooner = (int64_t)((n->hash >> 32) % (CACHE_SOONER / 2));
+
+    if (now - n->learned < CACHE_AGE - CACHE_SOONER + sooner
+        || now - n->asked < CACHE_AGAIN) {
+        return 0;
+    }
+    n->asked = now;
     return 1;
 }
 

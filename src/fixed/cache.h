@@ -16,11 +16,12 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* Never repeat an answer that httpd gave longer ago (milliseconds). Each key
- * ends up to CACHE_SOONER before that, so that what was learned together is
- * not asked of httpd together. */
+/* Never repeat an answer that httpd gave longer ago (milliseconds). Up to
+ * CACHE_SOONER before that httpd is asked once more, not for all at the same
+ * time, and again after CACHE_AGAIN if it did not learn. */
 #define CACHE_AGE 60000
 #define CACHE_SOONER 15000
+#define CACHE_AGAIN 1000
 /* More keys than this never share a file. */
 #define CACHE_KEYS_PER_FILE 16
 
@@ -90,6 +91,13 @@ cache_entry *cache_find(cache *c, const void *key, size_t len);
  * entry is gone; an expired one waits for httpd's next answer).
  */
 int cache_use(cache *c, cache_entry *e, int64_t now);
+
+/*
+ * 1 when httpd should give @a e again before it expires: this one request is
+ * to be learned from, while others still repeat it. Only for an entry for
+ * which cache_use() just said 1.
+ */
+int cache_renew(cache_entry *e, int64_t now);
 
 /* Keeps an entry's answer and file alive while they are being sent. Only for
  * an entry for which cache_use() just said 1. */

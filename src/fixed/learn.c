@@ -78,6 +78,18 @@ void learn_differs(const lesson *l, const char *what)
                  learn_reason_text((learn_reason)l->reason));
 }
 
+int learn_is_off(const server_rec *s)
+{
+    const learnserver *l = learnserver_of(s);
+
+    return !l || learncount_is_off(l->index);
+}
+
+unsigned learn_offs(void)
+{
+    return learncount_offs();
+}
+
 /* What the walk before the configuration is carried out looks for. */
 typedef struct wish {
     apr_pool_t *p;

@@ -104,9 +104,16 @@ int learn_setenvif(const request *req, const char *head);
 int learn_hooks_changed(void);
 
 /* An audit found that httpd's answer differs: FixedStatic is off for the
- * vhost in this process from now on; logged and counted. The caller clears
+ * vhost in all processes from now on; logged and counted. The caller clears
  * its cache. Any thread. */
 void learn_differs(const lesson *l, const char *what);
+
+/* Did an audit, in any process, turn the vhost off? Any thread. */
+int learn_is_off(const server_rec *s);
+
+/* How many vhosts audits of all processes have turned off: when it grows,
+ * what was learned before is not to be repeated. Any thread. */
+unsigned learn_offs(void);
 
 /* --- Hooks, in the order in which httpd runs them --- */
 

@@ -4,6 +4,7 @@
 
 typedef struct shared {
     uint64_t refused[LEARN_REASON_COUNT];
+    uint32_t offs;     /* vhosts that were turned off */
     uint32_t server[]; /* bits: reasons that were logged; OFF_BIT */
 } shared;
 
@@ -63,10 +64,18 @@ uint64_t learncount_get(learn_reason reason)
 
 void learncount_off(unsigned server)
 {
-    if (counts.mem && server < counts.servers) {
-        __atomic_fetch_or(&counts.mem->server[server], OFF_BIT,
-                          __ATOMIC_RELAXED);
+    if (counts.mem && server < counts.servers
+        && !(__atomic_fetch_or(&counts.mem->server[server], OFF_BIT,
+                               __ATOMIC_RELAXED)
+             & OFF_BIT)) {
+        __atomic_fetch_add(&counts.mem->offs, 1, __ATOMIC_RELEASE);
     }
+}
+
+unsigned learncount_offs(void)
+{
+    return counts.mem ? __atomic_load_n(&counts.mem->offs, __ATOMIC_ACQUIRE)
+                      : 0;
 }
 
 int learncount_is_off(unsigned server)

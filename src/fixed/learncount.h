@@ -20,8 +20,9 @@ int learncount_refused(learn_reason reason, unsigned server);
 
 uint64_t learncount_get(learn_reason reason);
 
-/* An audit turned the vhost off; is it off? */
+/* An audit turned the vhost off; is it off? How many were turned off? */
 void learncount_off(unsigned server);
 int learncount_is_off(unsigned server);
+unsigned learncount_offs(void);
 
 #endif

@@ -358,13 +358,8 @@ static learn_reason (*const rules[])(subject *) = {
  * to stop in between. */
 static int tells(const lesson_note *n, learn_reason reason)
 {
-    static const uint64_t partial = (uint64_t)1 << REQUEST_RANGE
-                                    | (uint64_t)1 << REQUEST_IF_RANGE
-                                    | (uint64_t)1 << REQUEST_IF_NONE_MATCH
-                                    | (uint64_t)1 << REQUEST_IF_MODIFIED_SINCE;
-
-    return !n->req.head_only && !(n->req.present & partial)
-           && reason != LEARN_VERIFY && reason != LEARN_AUDIT;
+    return request_whole(&n->req) && reason != LEARN_VERIFY
+           && reason != LEARN_AUDIT;
 }
 
 static void refuse(subject *s, learn_reason reason)

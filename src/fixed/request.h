@@ -56,6 +56,17 @@ typedef struct request {
     request_slice header[REQUEST_IDS]; /* trimmed values, at most one each */
 } request;
 
+/* 1 when it asks for all of the file, whatever the client may have of it. */
+static inline int request_whole(const request *req)
+{
+    const uint64_t less = (uint64_t)1 << REQUEST_RANGE
+                          | (uint64_t)1 << REQUEST_IF_RANGE
+                          | (uint64_t)1 << REQUEST_IF_NONE_MATCH
+                          | (uint64_t)1 << REQUEST_IF_MODIFIED_SINCE;
+
+    return !req->head_only && !(req->present & less);
+}
+
 /*
  * Looks at the @a len bytes at @a head, the first of which starts a request.
  * @param limits may be NULL: no limits

@@ -261,19 +261,31 @@ static served hand_over(serving *s, const request *req,
     return GONE;
 }
 
-/* Is this hit compared with httpd's answer? While all of httpd's threads are
- * busy the client would wait for one: a later hit takes its turn. */
+/* Can httpd take a request now? With all its threads busy a client would wait
+ * for one. */
+static int httpd_is_free(loop *l)
+{
+    return !door_length(l->door) && workers_idle(getpid(), &l->slot);
+}
+
+/* Is this hit compared with httpd's answer, at once or in a later hit's
+ * place? */
 static int audited(loop *l, statics *st, const cache_entry *e)
 {
     if (e->hits % AUDIT == AUDIT - 1 && st->audits < AUDITS) {
         st->audits++;
     }
-    if (!st->audits || door_length(l->door)
-        || !workers_idle(getpid(), &l->slot)) {
+    if (!st->audits || !httpd_is_free(l)) {
         return 0;
     }
     st->audits--;
     return 1;
+}
+
+/* Is it httpd's to give this answer, before it expires for all? */
+static int renewed(loop *l, cache_entry *e, const request *req)
+{
+    return request_whole(req) && cache_renew(e, l->now) && httpd_is_free(l);
 }
 
 /* One request at @a head. */
@@ -284,7 +296,7 @@ static served serve_one(serving *s, const char *head, size_t left,
     size_t len = static_key(req, head, &s->c->local, (int)s->c->keepalives,
                             s->st->vary, key);
     cache_entry *e = len ? cache_find(s->st->cache, key, len) : NULL;
-    int audit = 0;
+    int audit = 0, teach;
     served result;
 
     if (e && learn_setenvif(req, head)) {
@@ -293,11 +305,12 @@ static served serve_one(serving *s, const char *head, size_t left,
     }
     if (e && cache_use(s->st->cache, e, s->l->now)) {
         audit = audited(s->l, s->st, e);
-        if (!audit && !repeat(s, e, req, head, left, &result)) {
+        teach = audit || renewed(s->l, e, req);
+        if (!teach && !repeat(s, e, req, head, left, &result)) {
             return result;
         }
         /* What the answer does not cover is not to be learned anew. */
-        len = audit ? len : 0;
+        len = teach ? len : 0;
     }
     else if (len) {
         known_forget(key, len);

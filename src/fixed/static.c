@@ -8,6 +8,7 @@
 
 #include "config.h"
 #include "fixed/known.h"
+#include "fixed/learn.h"
 #include "fixed/serve.h"
 #include "fixed/study.h"
 
@@ -72,6 +73,11 @@ static void turn(loop *l, int64_t now)
     lesson *said;
     int n;
 
+    if (learn_offs() != st->offs) {
+        st->offs = learn_offs();
+        cache_clear(st->cache);
+        known_clear();
+    }
     for (n = 0; n < LESSONS && (said = lesson_next()); n++) {
         study_lesson(l, st, said);
         lesson_free(said);

@@ -30,6 +30,7 @@ typedef struct statics {
     uint64_t vary;   /* atomic: fields whose values are in keys; grows */
     unsigned room;   /* connections at most, from RLIMIT_NOFILE */
     unsigned audits; /* that are due */
+    unsigned offs;   /* learn_offs() when it was looked at */
     send_buffers out;
     lines lines;
     char in[STATIC_READ];

@@ -52,7 +52,8 @@ void study_lesson(loop *l, statics *st, const lesson *said)
         widen(st, said);
         return;
     }
-    if (said->kind != LESSON_ANSWER) {
+    /* What was on its way when an audit turned its vhost off comes late. */
+    if (said->kind != LESSON_ANSWER || learn_is_off(said->server.server)) {
         return;
     }
     tag = known_server(&said->server);

@@ -85,23 +85,33 @@ static void refused(void)
     cache_free(c);
 }
 
-/* Learned at the same time, they do not end at the same time. */
-static void expires_apart(void)
+/* Learned at the same time, they are not renewed at the same time. */
+static void renewed(void)
 {
     cache *c = make();
-    int i, left = 0;
+    int i, asked = 0;
+    int64_t soon = CACHE_AGE - CACHE_SOONER, mid = soon + CACHE_SOONER / 4;
     char key[2] = "a";
 
     write_file("a", "hello");
     for (i = 0; i < 16; i++) {
         key[0] = (char)('a' + i);
         live(c, key, "a", 0);
+        asked += cache_renew(find(c, key), soon - 1);
     }
+    is_int(asked, 0, "none too early");
     for (i = 0; i < 16; i++) {
         key[0] = (char)('a' + i);
-        left += use(c, key, CACHE_AGE - CACHE_SOONER / 2);
+        asked += cache_renew(find(c, key), mid);
     }
-    ok(left > 0 && left < 16, "some are live when others have ended");
+    ok(asked > 0 && asked < 16, "some are due before others");
+    soon = CACHE_AGE - 1;
+    ok(use(c, "a", soon) && cache_renew(find(c, "a"), soon), "due at the end");
+    ok(!cache_renew(find(c, "a"), soon), "asked for once");
+    ok(use(c, "a", soon), "and repeated meanwhile");
+    is_int(learn(c, "a", "a", "", soon), CACHE_LIVE, "httpd agrees");
+    ok(use(c, "a", soon + 2000) && !cache_renew(find(c, "a"), soon + 2000),
+       "young again");
     cache_free(c);
 }
 
@@ -111,7 +121,7 @@ static void expires(void)
 
     write_file("a", "hello");
     live(c, "k", "a", 1000);
-    ok(use(c, "k", 1000 + CACHE_AGE - CACHE_SOONER), "45 s later");
+    ok(use(c, "k", 60999), "just under 60 s");
     ok(!use(c, "k", 61000), "never older than 60 s");
     ok(!use(c, "k", 61001), "not before httpd answered again");
     is_int(learn(c, "k", "a", "", 61002), CACHE_LIVE, "one agreeing answer");
@@ -326,7 +336,7 @@ int main(void)
     edited_open();
     refused();
     expires();
-    expires_apart();
+    renewed();
     validates();
     shares();
     sizes();
