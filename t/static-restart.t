@@ -101,7 +101,8 @@ for (1 .. $restarts) {
     sleep 0.5;
 }
 is $good, $restarts, "$restarts graceful restarts";
-my $hits = Test::Client::counter($h, 'loop_hits');
+my $hits = 0;
+$h->wait_for(sub { $hits = Test::Client::counter($h, 'loop_hits') }, 10);
 cmp_ok $hits, '>', 0, "the loops of the last generation answered ($hits)";
 open my $f, '>', $end_file or die $!;
 close $f;
