@@ -47,12 +47,36 @@ sub from {
     return map { $after[$_] - $before[$_] } 0 .. $#after;
 }
 
+# A process that comes late or stands still is served by its neighbour, which
+# counts as its own what it accepts meanwhile.
+sub adoptions {
+    my ($h) = @_;
+    return map { $h->log_count($_) } qr/serves the connections of seat/,
+        qr/gives back the connections of seat/;
+}
+
+# Every seat has its process, and no neighbour serves its sockets.
+sub settled {
+    my ($h, $seats, $name) = @_;
+    my $all = sub {
+        my ($serves, $back) = adoptions($h);
+        return $serves == $back && $seats == grep { $_->{pid} }
+            @{ $h->json('/status?json')->{seats} };
+    };
+    ok $h->wait_for($all, 20), "$name: $seats seats, each with its sockets";
+}
+
 # The status is asked for twice in between, from any CPU.
 sub follows {
     my ($name, $h, $seats_of) = @_;
     for my $cpu (@cpus[0, 1]) {
         my @seats = @{ $seats_of->($h, $cpu) };
-        my @got = from($h, $cpu, 30);
+        my (@got, @adopted);
+        do {
+            settled($h, scalar @{ $h->json('/status?json')->{seats} }, $name);
+            @adopted = adoptions($h);
+            @got = from($h, $cpu, 30);
+        } while "@adopted" ne join ' ', adoptions($h);
         my $right = 0;
         $right += $got[$_] for @seats;
         my $wrong = -$right;
@@ -89,14 +113,13 @@ my $four = "FixedProcesses 4\nCPUAffinity map $cpus[0] $cpus[1]\n"
     . "</Location>\n";
 $h->write_conf($four);
 ok $h->graceful, 'a restart with two seats per CPU';
-ok $h->wait_for(sub { 4 == grep { $_->{pid} } @{
-    $h->json('/status?json')->{seats} } }, 15), 'four seats';
+settled($h, 4, 'two seats per CPU');
 state_is($h, 'cbpf', qr/^$/, 'two seats per CPU');
 follows('two seats per CPU', $h, \&seats_of);
 (my $two = $four) =~ s/Processes 4/Processes 2/;
 $h->write_conf($two);
 ok $h->graceful, 'a restart with one again';
-sleep 1;
+settled($h, 2, 'surplus sockets');
 state_is($h, 'incoming-cpu', qr/^$/, 'surplus sockets');
 follows('surplus sockets', $h, \&seats_of);
 (my $off = $two) =~ s/Steering cpu/Steering off/;
