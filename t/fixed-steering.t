@@ -72,11 +72,12 @@ sub follows {
     for my $cpu (@cpus[0, 1]) {
         my @seats = @{ $seats_of->($h, $cpu) };
         my (@got, @adopted);
+        my $tries = 5;
         do {
             settled($h, scalar @{ $h->json('/status?json')->{seats} }, $name);
             @adopted = adoptions($h);
             @got = from($h, $cpu, 30);
-        } while "@adopted" ne join ' ', adoptions($h);
+        } while $tries-- && "@adopted" ne join ' ', adoptions($h);
         my $right = 0;
         $right += $got[$_] for @seats;
         my $wrong = -$right;
