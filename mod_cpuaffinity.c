@@ -20,6 +20,7 @@
 #include "fixed/child.h"
 #include "fixed/door.h"
 #include "fixed/fixed.h"
+#include "fixed/intake.h"
 #include "fixed/learn.h"
 #include "fixed/takeback.h"
 #include "report/status.h"
@@ -199,6 +200,9 @@ static void register_hooks(apr_pool_t *p)
      * what is idle when the process stops moves to the next generation. */
     ap_hook_insert_network_bucket(door_network_bucket, NULL, NULL,
                                   APR_HOOK_FIRST);
+    /* Where core, at REALLY_LAST, puts the socket. */
+    ap_hook_insert_network_bucket(intake_network_bucket, NULL, NULL,
+                                  APR_HOOK_LAST);
     ap_hook_pre_close_connection(child_pre_close, NULL, NULL, APR_HOOK_FIRST);
 
     /* Hooks and filters that follow a request which may be learned. */

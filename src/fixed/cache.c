@@ -337,6 +337,9 @@ cache_outcome cache_learn(cache *c, const void *key, size_t len,
         return CACHE_REFUSED;
     }
     n = find(c, hash, key, len);
+    if (n && n->pub.live && now < n->learned) {
+        return CACHE_REFUSED; /* another process's, and late */
+    }
     if (n) {
         if (answer_same(&n->pub.answer, a) && cachefile_same(&n->id, &id)
             && !strcmp(n->pub.path, path)) {

@@ -57,7 +57,8 @@ typedef enum cache_outcome {
     CACHE_ONCE,    /* noted; live after a second agreeing answer */
     CACHE_LIVE,    /* it may be repeated now, for CACHE_AGE at most */
     CACHE_CHANGED, /* differs from the last one: noted as the first again */
-    CACHE_REFUSED  /* the file is not what the answer says, or no room */
+    CACHE_REFUSED  /* the file is not what the answer says, no room, or a
+                      later answer is known */
 } cache_outcome;
 
 /* What happened so far. */

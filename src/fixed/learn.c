@@ -4,6 +4,7 @@
 #include "http_core.h"
 #include "http_log.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "fixed/learnauthz.h"
@@ -12,6 +13,7 @@
 #include "fixed/learnmodules.h"
 #include "fixed/learnserver.h"
 #include "fixed/learntrace.h"
+#include "fixed/notice.h"
 #include "fixed/processes.h"
 
 APLOG_USE_MODULE(cpuaffinity);
@@ -130,6 +132,11 @@ void learn_post_config(apr_pool_t *pconf, server_rec *s)
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
                      "FixedStatic has no effect: " NO_PROCESSES);
         return;
+    }
+    if (learnserver_any() && processes_count() > 1 && notice_make(pconf)) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, errno, s,
+                     "FixedStatic: no memory that the processes share: each "
+                     "of them learns by itself");
     }
     for (i = 0; (l = learnserver_at(i)); i++) {
         if (l->wanted && l->reason != LEARN_OK) {

@@ -13,6 +13,7 @@
 
 #include "config.h"
 #include "fixed/child.h"
+#include "fixed/intake.h"
 #include "fixed/learncount.h"
 #include "fixed/learnmodules.h"
 #include "fixed/learnserver.h"
@@ -458,4 +459,6 @@ void learnrule_judge(request_rec *r, learntrace *t)
     else {
         refuse(&s, reason);
     }
+    /* It has no body: what follows is the next one's. */
+    intake_shut(r->connection);
 }

@@ -8,6 +8,7 @@
 
 #include "fixed/child.h"
 #include "fixed/door.h"
+#include "fixed/notice.h"
 
 extern module AP_MODULE_DECLARE_DATA cpuaffinity_module;
 
@@ -133,6 +134,7 @@ lesson *lesson_make(const lesson_note *note, lesson_kind kind, const answer *a,
     memset(l, 0, sizeof(*l));
     l->kind = (uint8_t)kind;
     l->audit = note->audit;
+    l->mask = note->vary;
     p = (char *)(l + 1);
     l->key = memcpy(p, note->bytes, note->key_len);
     l->key_len = note->key_len;
@@ -187,6 +189,7 @@ void lesson_post(lesson *l)
 {
     loop *to = child_loop();
 
+    notice_post(l);
     if (to && put(l)) {
         loop_wake(to);
     }

@@ -94,6 +94,7 @@ typedef struct lesson {
     uint8_t audit;  /* as in the note: compare with the entry of the key */
     int reason;     /* learn_reason, of LESSON_REFUSED; see learn.h */
     int status;     /* r->status */
+    uint64_t mask;  /* fields that the key was made with */
     uint64_t vary;  /* bits of the fields that the answer's Vary names */
     int64_t when;   /* CLOCK_MONOTONIC ms, when httpd made the answer */
     answer answer;  /* its head points behind the path */
@@ -113,8 +114,9 @@ typedef struct lesson {
 lesson *lesson_make(const lesson_note *note, lesson_kind kind, const answer *a,
                     const char *path);
 
-/* Gives a lesson to the loop of this process and wakes it up; dropped when
- * too many wait or there is no loop. Any worker. */
+/* Gives a lesson to the loop of this process and wakes it up, and tells the
+ * other processes (notice); dropped when too many wait or there is no loop.
+ * Any worker. */
 void lesson_post(lesson *l);
 
 /* The next lesson or NULL; lesson_free() it. The loop's thread. */

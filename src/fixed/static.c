@@ -9,12 +9,13 @@
 #include "config.h"
 #include "fixed/known.h"
 #include "fixed/learn.h"
+#include "fixed/notice.h"
 #include "fixed/serve.h"
 #include "fixed/study.h"
 
 APLOG_USE_MODULE(cpuaffinity);
 
-/* Lessons taken per turn, and idle connections looked at. */
+/* Lessons taken per turn from each side, and idle connections looked at. */
 #define LESSONS 32
 /* Descriptors that the loop leaves to httpd. */
 #define RESERVE 64
@@ -67,24 +68,37 @@ static void make_room(loop *l, statics *st)
     }
 }
 
+/* What was learned here and in the other processes. */
+static void study(loop *l, statics *st)
+{
+    const lesson *heard;
+    lesson *said;
+    int n, m;
+
+    for (n = 0; n < LESSONS && (said = lesson_next()); n++) {
+        study_lesson(l, st, said);
+        lesson_free(said);
+    }
+    for (m = 0; m < LESSONS && notice_read(&heard); m++) {
+        if (heard) {
+            study_lesson(l, st, heard);
+        }
+    }
+    if (n == LESSONS || m == LESSONS) {
+        loop_wake(l);
+    }
+}
+
 static void turn(loop *l, int64_t now)
 {
     statics *st = l->answers_ctx;
-    lesson *said;
-    int n;
 
     if (learn_offs() != st->offs) {
         st->offs = learn_offs();
         cache_clear(st->cache);
         known_clear();
     }
-    for (n = 0; n < LESSONS && (said = lesson_next()); n++) {
-        study_lesson(l, st, said);
-        lesson_free(said);
-    }
-    if (n == LESSONS) {
-        loop_wake(l);
-    }
+    study(l, st);
     if (l->conns.count > st->room) {
         make_room(l, st);
     }
@@ -197,6 +211,7 @@ const loop_server *static_make(apr_pool_t *pchild, server_rec *s,
     if (st->lines.needed) {
         accesslog_start(s);
     }
+    notice_follow();
     __atomic_store_n(&the_statics, st, __ATOMIC_RELEASE);
     return &server;
 }

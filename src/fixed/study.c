@@ -52,8 +52,10 @@ void study_lesson(loop *l, statics *st, const lesson *said)
         widen(st, said);
         return;
     }
-    /* What was on its way when an audit turned its vhost off comes late. */
-    if (said->kind != LESSON_ANSWER || learn_is_off(said->server.server)) {
+    /* What was on its way when an audit turned its vhost off comes late, and
+     * a key that was made with other fields is never found. */
+    if (said->kind != LESSON_ANSWER || said->mask != st->vary
+        || learn_is_off(said->server.server)) {
         return;
     }
     tag = known_server(&said->server);

@@ -11,6 +11,7 @@
 #include "util_filter.h"
 
 #include "fixed/child.h"
+#include "fixed/intake.h"
 #include "fixed/known.h"
 #include "fixed/leave.h"
 #include "fixed/static.h"
@@ -144,6 +145,7 @@ int takeback_process_connection(conn_rec *c)
     loop *l = child_loop();
     int rv;
 
+    intake_open();
     if (!st || !l || within == c) {
         return DECLINED;
     }
@@ -156,6 +158,7 @@ int takeback_process_connection(conn_rec *c)
     within = c;
     rv = ap_run_process_connection(c);
     within = NULL;
+    intake_open();
     if (rv == OK && c->cs && c->cs->state == CONN_STATE_WRITE_COMPLETION) {
         go_home(c, l);
     }
