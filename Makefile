@@ -124,17 +124,19 @@ $(BUILD)/preload/%.so: t/preload/%.c
 	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 $(OPT) $(WARN) $(CFLAGS) -fPIC \
 	    -shared -o $@ $<
 
+# Fuzz targets name theirs in the same way.
 $(BUILD)/replay/%: t/fuzz/%.c t/fuzz/replay.h $(PURE_OBJ)
 	@mkdir -p $(@D)
 	$(SAY) "cc $@"
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -DREPLAY -o $@ $< $(PURE_OBJ) \
-	    $(LIBS) $(APR_LIB)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -DREPLAY -o $@ $< \
+	    $$(sed -n 's/^.*links: *//p' $<) $(PURE_OBJ) $(LIBS) $(APR_LIB)
 
 $(BUILD)/fuzz/%: t/fuzz/%.c $(PURE_SRC)
 	@mkdir -p $(@D)
 	clang $(CPPFLAGS_ALL) -std=gnu11 -g -O1 \
 	    -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-	    -o $@ $< $(PURE_SRC) $(LIBS) $(APR_LIB)
+	    -o $@ $< $$(sed -n 's/^.*links: *//p' $<) $(PURE_SRC) $(LIBS) \
+	    $(APR_LIB)
 
 unit: $(UNIT)
 replay: $(REPLAY)

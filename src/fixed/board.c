@@ -152,7 +152,7 @@ int board_post(board *b, const struct iovec *parts, int nparts)
     for (i = 0; i < nparts; i++) {
         len += parts[i].iov_len;
     }
-    if (words_of(len) >= b->words / 4) {
+    if (!len || words_of(len) >= b->words / 4) {
         errno = EMSGSIZE;
         return -1;
     }

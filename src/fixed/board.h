@@ -35,8 +35,8 @@ void board_free(board *b);
 
 /*
  * Posts a message made of parts; never blocks. Any thread of any process.
- * @return 0, or -1: lost (EBUSY another one is posting, EMSGSIZE more than a
- *         quarter of the ring, or what the mutex says)
+ * @return 0, or -1: lost (EBUSY another one is posting, EMSGSIZE nothing, or
+ *         more than a quarter of the ring, or what the mutex says)
  */
 int board_post(board *b, const struct iovec *parts, int nparts);
 

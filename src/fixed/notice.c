@@ -130,7 +130,7 @@ static int in_range(const fixed *f, int64_t now)
 {
     const uint64_t fields = (UINT64_C(1) << REQUEST_IDS) - 1;
 
-    return (f->kind == LESSON_ANSWER || f->kind == LESSON_WIDEN)
+    return (f->kind == LESSON_ANSWER || f->kind == LESSON_WIDEN) && f->when >= 0
            && f->when <= now && now - f->when < CACHE_AGE
            && !((f->mask | f->vary) & ~fields) && f->keep_alive <= 1
            && f->no_sendfile <= 1 && f->keep_alive_max >= 0
@@ -164,8 +164,8 @@ int notice_parse(const char *bytes, size_t len, int64_t now, lesson *out,
     }
     path = key + f.key_len;
     memset(out, 0, sizeof(*out));
-    if (answer_learn(&out->answer, path + f.path_len, f.head_len, f.size, f.flags, head,
-                     &error)) {
+    if (answer_learn(&out->answer, path + f.path_len, f.head_len, f.size,
+                     f.flags, head, &error)) {
         return -1;
     }
     out->kind = f.kind;

@@ -7,15 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fixed/ask.h"
 #include "fixed/cold.h"
 #include "fixed/fate.h"
 #include "fixed/known.h"
-#include "fixed/workers.h"
-
-/* One hit of so many goes through httpd and is compared. */
-#define AUDIT 1000
-/* So many may wait for a thread that is free. */
-#define AUDITS 8
 
 static const learn_address *address_of(const statics *st, const conn *c)
 {
@@ -261,33 +256,6 @@ static served hand_over(serving *s, const request *req,
     return GONE;
 }
 
-/* Can httpd take a request now? With all its threads busy a client would wait
- * for one. */
-static int httpd_is_free(loop *l)
-{
-    return !door_length(l->door) && workers_idle(getpid(), &l->slot);
-}
-
-/* Is this hit compared with httpd's answer, at once or in a later hit's
- * place? */
-static int audited(loop *l, statics *st, const cache_entry *e)
-{
-    if (e->hits % AUDIT == AUDIT - 1 && st->audits < AUDITS) {
-        st->audits++;
-    }
-    if (!st->audits || !httpd_is_free(l)) {
-        return 0;
-    }
-    st->audits--;
-    return 1;
-}
-
-/* Is it httpd's to give this answer, before it expires for all? */
-static int renewed(loop *l, cache_entry *e, const request *req)
-{
-    return request_whole(req) && cache_renew(e, l->now) && httpd_is_free(l);
-}
-
 /* One request at @a head. */
 static served serve_one(serving *s, const char *head, size_t left,
                         const request *req)
@@ -304,8 +272,8 @@ static served serve_one(serving *s, const char *head, size_t left,
         e = NULL;
     }
     if (e && cache_use(s->st->cache, e, s->l->now)) {
-        audit = audited(s->l, s->st, e);
-        teach = audit || renewed(s->l, e, req);
+        audit = ask_audit(s->l, s->st, e);
+        teach = audit || ask_again(s->l, e, req);
         if (!teach && !repeat(s, e, req, head, left, &result)) {
             return result;
         }
