@@ -1,12 +1,14 @@
 /* Many keep-alive connections of which few are active at a time (C10K).
  *
- *   idle PORT PATH CONNECTIONS ACTIVE SECONDS LOGFILE
+ *   idle PORT PATH CONNECTIONS ACTIVE SECONDS LOGFILE [RATE]
  *
  * Opens all connections with one request on each, prints "ready N", waits
  * for a line on stdin (while the server's memory is measured), then keeps
  * ACTIVE requests in flight, each on a connection chosen at random among the
- * idle ones, for SECONDS.
- * LOGFILE gets h2load's columns: start in µs since the epoch, status, µs.
+ * idle ones, for SECONDS. With RATE a request is due RATE times a second, and
+ * goes out then or as soon as fewer than ACTIVE are in flight.
+ * LOGFILE gets h2load's columns: start in µs since the epoch (with RATE when
+ * it was due), status, µs.
  * Last line: "requests R bytes B closed C errors E".
  */
 #include <arpa/inet.h>
@@ -26,13 +28,17 @@
 
 #define HEAD_MAX 2048
 
+/* Small: this process's misses are not to be taken for the server's. */
 struct conn {
-    int fd;
     int64_t start; /* of the request in flight, 0 when idle */
     int64_t left;  /* of the body, -1 while in the header */
-    size_t have;
-    char head[HEAD_MAX];
+    char *part;    /* of a header, mostly NULL */
+    uint32_t have; /* bytes in it */
+    int fd;
+    int status;
 };
+
+static char bytes[65536];
 
 static struct conn *conns;
 static int *idle; /* indexes of idle connections */
@@ -104,6 +110,9 @@ static void conn_lost(struct conn *c)
 
     total.closed++;
     close(c->fd);
+    free(c->part);
+    c->part = NULL;
+    c->have = 0;
     if (busy) {
         conn_done(c, -1);
     }
@@ -119,40 +128,40 @@ static int64_t body_length(const char *head)
     return field ? strtoll(field + 17, NULL, 10) : -1;
 }
 
-/* @return 1 when the header is complete and c->left is set, 0 when not yet,
+/* The @a len bytes of the answer so far are in bytes.
+ * @return 1 when the header is complete and c->left is set, 0 when not yet,
  * -1 when the answer is not understood */
-static int conn_header(struct conn *c)
+static int conn_header(struct conn *c, size_t len)
 {
     char *end;
-    size_t body;
 
-    c->head[c->have] = 0;
-    end = strstr(c->head, "\r\n\r\n");
+    bytes[len] = 0;
+    end = strstr(bytes, "\r\n\r\n");
     if (!end) {
-        return c->have + 1 < HEAD_MAX ? 0 : -1;
+        if (len >= HEAD_MAX || !(c->part = realloc(c->part, HEAD_MAX))) {
+            return -1;
+        }
+        memcpy(c->part, bytes, len);
+        c->have = (uint32_t)len;
+        return 0;
     }
-    body = c->have - (size_t)(end + 4 - c->head);
     end[2] = 0;
-    c->left = body_length(c->head);
+    c->left = body_length(bytes);
     if (c->left == -1) {
         return -1;
     }
-    c->left -= (int64_t)body;
+    c->left -= (int64_t)len - (end + 4 - bytes);
+    c->status = len > 12 ? (int)strtol(bytes + 9, NULL, 10) : 0;
     return 1;
 }
 
 static void conn_readable(struct conn *c)
 {
-    static char sink[65536];
-    int status = 200;
+    size_t have = c->have;
     ssize_t n;
 
-    if (c->start && c->left == -1) {
-        n = recv(c->fd, c->head + c->have, HEAD_MAX - 1 - c->have, 0);
-    }
-    else {
-        n = recv(c->fd, sink, sizeof(sink), 0);
-    }
+    memcpy(bytes, c->part ? c->part : "", have);
+    n = recv(c->fd, bytes + have, sizeof(bytes) - 1 - have, 0);
     if (n <= 0) {
         if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
             conn_lost(c);
@@ -168,30 +177,27 @@ static void conn_readable(struct conn *c)
         c->left -= n;
     }
     else {
-        c->have += (size_t)n;
-        int r = conn_header(c);
+        int r = conn_header(c, have + (size_t)n);
 
         if (r == -1) {
             conn_lost(c);
+        }
+        if (r != 1) {
             return;
         }
-        if (r == 0) {
-            return;
-        }
+        free(c->part);
+        c->part = NULL;
+        c->have = 0;
     }
     if (c->left <= 0) {
-        if (c->have > 12) {
-            status = (int)strtol(c->head + 9, NULL, 10);
-        }
-        conn_done(c, status);
+        conn_done(c, c->status);
     }
 }
 
-static void conn_request(struct conn *c)
+static void conn_request(struct conn *c, int64_t due)
 {
-    c->start = now_us();
+    c->start = due;
     c->left = -1;
-    c->have = 0;
     if (c->fd == -1
         || send(c->fd, request, request_len, MSG_NOSIGNAL)
                != (ssize_t)request_len) {
@@ -199,19 +205,21 @@ static void conn_request(struct conn *c)
     }
 }
 
-static void start_one(void)
+static void start_one(int64_t due)
 {
     int at = (int)(random() % nidle);
     struct conn *c = &conns[idle[at]];
 
     idle[at] = idle[--nidle];
-    conn_request(c);
+    conn_request(c, due);
 }
 
-static void poll_once(void)
+/* @param wait microseconds */
+static void poll_once(int64_t wait)
 {
+    struct timespec t = {wait / 1000000, wait % 1000000 * 1000};
     struct epoll_event events[256];
-    int n = epoll_wait(ep, events, 256, 100);
+    int n = epoll_pwait2(ep, events, 256, &t, NULL);
 
     for (int i = 0; i < n; i++) {
         conn_readable(events[i].data.ptr);
@@ -237,9 +245,9 @@ static int prime(int connections)
                         strerror(errno));
                 return -1;
             }
-            conn_request(c);
+            conn_request(c, now_us());
         }
-        poll_once();
+        poll_once(100000);
     }
     priming = 0;
     if (nidle < connections || total.errors || total.closed) {
@@ -251,21 +259,34 @@ static int prime(int connections)
     return 0;
 }
 
-static void run(int connections, int active, double seconds)
+/* Starts what is due. @return microseconds until there is more to start */
+static int64_t start_due(int room, double rate, double *due)
+{
+    int64_t now = now_us();
+
+    for (; room > 0 && (rate == 0 || *due <= (double)now); room--) {
+        start_one(rate == 0 ? now : (int64_t)*due);
+        *due += rate == 0 ? 0 : 1e6 / rate;
+    }
+    return rate == 0 || room == 0 ? 100000 : (int64_t)*due - now + 1;
+}
+
+static void run(int connections, int active, double seconds, double rate)
 {
     int64_t end = now_us() + (int64_t)(seconds * 1e6);
     int64_t grace = end + 5000000;
+    double due = (double)now_us();
 
     while (now_us() < grace) {
+        int64_t wait = 100000;
+
         if (now_us() < end) {
-            for (int k = active - (connections - nidle); k > 0; k--) {
-                start_one();
-            }
+            wait = start_due(active - (connections - nidle), rate, &due);
         }
         else if (nidle == connections) {
             return;
         }
-        poll_once();
+        poll_once(wait);
     }
     /* what was not answered five seconds after the end */
     total.errors += connections - nidle;
@@ -276,9 +297,9 @@ int main(int argc, char **argv)
     int connections, active;
     char line[16];
 
-    if (argc != 7) {
+    if (argc != 7 && argc != 8) {
         fprintf(stderr, "usage: idle PORT PATH CONNECTIONS ACTIVE SECONDS "
-                        "LOGFILE\n");
+                        "LOGFILE [RATE]\n");
         return 2;
     }
     port = strtol(argv[1], NULL, 10);
@@ -307,7 +328,8 @@ int main(int argc, char **argv)
     if (!fgets(line, sizeof(line), stdin)) {
         return 1;
     }
-    run(connections, active, strtod(argv[5], NULL));
+    run(connections, active, strtod(argv[5], NULL),
+        argc > 7 ? strtod(argv[7], NULL) : 0);
     printf("requests %ld bytes %ld closed %ld errors %ld\n", total.requests,
            total.bytes, total.closed, total.errors);
     return fclose(log_file) == 0 ? 0 : 1;

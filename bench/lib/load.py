@@ -2,6 +2,7 @@
 Each run is bounded in time; a generator that does not end is killed and says
 so."""
 
+import contextlib
 import os
 import re
 import shlex
@@ -12,6 +13,8 @@ from . import procs, stats
 from .machine import cpus
 
 GRACE = 10
+# bench/idle.c's connections that are being opened
+AT_A_TIME = 64
 
 
 class Load:
@@ -126,6 +129,9 @@ def h2load(scenario, port, seconds, raw, scratch, client_cpus=None,
                                 scratch, client_cpus)
     load = Load(shlex.join(argv))
     load.threads = threads
+    # h2load appends to its log
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(raw)
     started = time.monotonic()
     process = spawn(argv, stdin=subprocess.DEVNULL)
     try:
@@ -164,20 +170,36 @@ def parse_h2load(text, load):
         load.errors["generator"] = "no request was answered"
 
 
+def first_use(scenario, port, client_cpus=None):
+    """As many requests at a time as idle makes when it opens connections:
+    what the first ones need once is not part of what each connection needs."""
+    argv = prefix(client_cpus) + [
+        "h2load", "--h1", "-n", "2560", "-c", str(AT_A_TIME), "-t", "1",
+        f"http://127.0.0.1:{port}{scenario.path}"]
+    subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                   timeout=30, check=False)
+
+
 def idle(scenario, port, seconds, raw, build, server, client_cpus=None):
     """C10K. Returns (load, snapshot before, KiB per idle connection)."""
     argv = prefix(client_cpus) + [
         os.path.join(build, "bench", "idle"), str(port), scenario.path,
-        str(scenario.connections), str(scenario.active), str(seconds), raw]
+        str(scenario.connections), str(scenario.active), str(seconds), raw] \
+        + ([str(scenario.rate)] if scenario.rate else [])
     load = Load(shlex.join(argv))
+    first_use(scenario, port, client_cpus)
     empty = procs.settled_kib(server.pid)
+    opened = time.monotonic()
     process = spawn(argv, stdin=subprocess.PIPE)
     try:
         first = read_line(process, 30)
         if not first.startswith(b"ready"):
-            process.kill()
             load.errors["connections"] = \
                 first.decode().strip() or "not opened within 30 s"
+            process.kill()
+            process.wait()
+            load.wall = time.monotonic() - opened
+            return load, procs.Snapshot(server.pid), None
         time.sleep(0.5)
         each = (procs.proportional_kib(server.pid) - empty) \
             / scenario.connections
@@ -198,9 +220,7 @@ def idle(scenario, port, seconds, raw, build, server, client_cpus=None):
     load.cpu = cpu - at_ready
     load.read_samples(raw)
     found = re.search(r"bytes (\d+) closed (\d+) errors (\d+)", text)
-    if "connections" in load.errors:
-        pass
-    elif not in_time or not found:
+    if not in_time or not found:
         load.errors["generator"] = text.strip()[-300:] or "did not end"
     else:
         load.bytes = int(found.group(1))

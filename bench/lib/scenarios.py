@@ -11,6 +11,8 @@ def size_title(size):
 # compared where a generator's round is long or a file large: who decides the
 # targets, and one more
 FEW = ("stock", "fixedstatic", "nginx", "lighttpd")
+# requests a second that leave everybody time
+RATE = 10000
 # README's headline
 QUICK = ("stock", "taskset", "cpu", "fixed", "fixedstatic", "nginx",
          "lighttpd")
@@ -23,7 +25,7 @@ class Scenario:
     def __init__(self, name, group, title, site="static", kind="http",
                  path="/1k.txt", connections=10, pipeline=1, close=False,
                  plots=False, rounds=None, seconds=None, who=None,
-                 threads=None, active=None, tree=None, warm=None,
+                 threads=None, active=None, rate=None, tree=None, warm=None,
                  sweep_of=None):
         self.name = name
         self.group = group
@@ -42,6 +44,8 @@ class Scenario:
         self.threads = threads
         # requests in flight on idle's connections
         self.active = active
+        # requests a second there; None: as many as can be
+        self.rate = rate
         # (directories, files in each) below /many
         self.tree = tree
         # seconds of warm-up before each run; None: a moment before the first
@@ -79,6 +83,14 @@ def wrk(threads, connections, quick):
                     rounds=None if quick else 5)
 
 
+def pipelined(rounds=5):
+    """wrk, as h2load takes longer for an answer than a server does."""
+    return Scenario("wrk-1k-ka-c32-p16", "static", "1 KiB, keep-alive, "
+                    "pipelining ×16, wrk -t2 -c32", kind="wrk", threads=2,
+                    connections=32, pipeline=16, seconds=2, rounds=rounds,
+                    who=(*FEW, "floor"), plots=True)
+
+
 def many():
     """The warm-up goes before each run, as caches age while others run."""
     dirs, files = 100, 1000
@@ -90,17 +102,22 @@ def many():
                     sweep_of="wrk-1k-ka-c32", tree=(dirs, files))
 
 
-def idle(count, active, name, **more):
+def idle(count, active, name, rate=None, **more):
+    pace = f", {rate} requests/s" if rate else ""
     return Scenario(name, "C10K", f"{count} keep-alive connections, "
-                    f"{active} active at a time, 1 KiB", kind="idle",
-                    connections=count, active=active, plots=True, **more)
+                    f"{active} active at a time{pace}, 1 KiB", kind="idle",
+                    connections=count, active=active, rate=rate, plots=True,
+                    **more)
 
 
 def idles(count, who, **more):
-    """Many of which few are active, and as many active without the idle."""
-    name = f"c{count // 1000}k"
-    return [idle(count, count // 100, name, who=who, **more),
-            idle(count // 100, count // 100, f"{name}-active", who=FEW,
+    """Many of which few are active, and as many active without the idle: as
+    fast as can be, and at a rate that leaves everybody time."""
+    name, few = f"c{count // 1000}k", count // 100
+    return [idle(count, few, name, who=who, **more),
+            idle(few, few, f"{name}-active", who=FEW, **more),
+            idle(count, few, f"{name}-paced", rate=RATE, who=FEW, **more),
+            idle(few, few, f"{name}-active-paced", rate=RATE, who=FEW,
                  **more)]
 
 
@@ -131,7 +148,7 @@ def quick_list():
         wrk(2, 32, True), wrk(4, 128, True),
         static("1k.txt", 250, plots=True, who=QUICK, **known),
         static("1k.txt", 100, close=True, who=QUICK),
-        static("1k.txt", 32, pipeline=16, who=(*FEW, "floor"), **known),
+        pipelined(rounds=1),
         static("100k.txt", 10, plots=True, who=QUICK),
         static("1m.txt", 10, who=QUICK),
         static("10m.txt", 10, who=FEW),
@@ -148,10 +165,10 @@ def full_list():
     long = {"seconds": 1.5}
     some = [
         wrk(2, 32, False), wrk(4, 128, False),
-        static("1k.txt", 32, pipeline=16, plots=True, **long),
+        pipelined(), static("1k.txt", 32, pipeline=16, **long),
         static("1k.txt", 250, close=True, plots=True, **long),
-        static("100k.txt", 10, **long), static("1m.txt", 10, **long),
-        static("10m.txt", 10, plots=True, **long),
+        *[static(file, 10, plots=True, rounds=5, **long)
+          for file in ("100k.txt", "1m.txt", "10m.txt")],
         *idles(10000, None, **long),
         static("1k.txt", 250, site="logs", **long), balance(1000, **long),
         hello(plots=True, **long), many(),

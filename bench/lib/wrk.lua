@@ -1,6 +1,7 @@
 -- What wrk tells the bench when it ends: counts, and the whole distribution
--- of response times (microseconds and how many). Behind "--", DIRS FILES N:
--- N files below /many, each request to one of them chosen uniformly.
+-- of response times (microseconds and how many). Behind "--", DIRS FILES: as
+-- many files below /many, each request to one of them chosen uniformly; or
+-- one number: so many requests at once.
 
 local seed = 0
 
@@ -14,6 +15,13 @@ function init(args)
         return
     end
     local dirs, files = tonumber(args[1]), tonumber(args[2])
+    if not files then
+        local all = string.rep(wrk.format(), dirs)
+        request = function()
+            return all
+        end
+        return
+    end
     local random, format = math.random, string.format
     local tail = wrk.format():match(" HTTP/1.1\r\n.*")
     math.randomseed(seed)

@@ -31,6 +31,8 @@ def argv(scenario, port, seconds, client_cpus=None):
         f"http://127.0.0.1:{port}{scenario.path}"]
     if scenario.kind == "many":
         words += ["--", *map(str, scenario.tree)]
+    elif scenario.pipeline > 1:
+        words += ["--", str(scenario.pipeline)]
     return words
 
 
