@@ -97,7 +97,7 @@ def many():
     return Scenario("many", "static", "1 KiB, keep-alive, "
                     f"{dirs * files} distinct files, uniform, wrk -t2 -c32",
                     site="many", kind="many", path="/many/000/000.txt",
-                    threads=2, connections=32, seconds=5, rounds=2, warm=25,
+                    threads=2, connections=32, seconds=5, rounds=2, warm=40,
                     who=("stock", "fixedstatic", "nginx"),
                     sweep_of="wrk-1k-ka-c32", tree=(dirs, files))
 

@@ -9,6 +9,7 @@
 #include "apr_strings.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 /* As in the module records. */
 static const struct known {
@@ -126,27 +127,42 @@ const char *learnmodules_name(unsigned n, learnmodules_use *use)
     X(http_scheme) X(default_port) X(expr_lookup)
 /* clang-format on */
 
-/* Where an object with known modules was loaded. */
-#define OBJECTS 160
+/* The code of objects with known modules. dladdr() would walk through an
+ * object's symbols under a lock of the whole process, and a filter's function
+ * is looked up for each request that may be learned. */
+#define RANGES 160
 static struct {
-    const void *base[OBJECTS];
+    struct {
+        uintptr_t start;
+        uintptr_t end;
+    } range[RANGES];
     int count;
 } owners;
 
-static const void *base_of(const void *address)
-{
-    Dl_info info;
-
-    return dladdr(address, &info) ? info.dli_fbase : NULL;
-}
-
 int learnmodules_owns(const void *function)
 {
-    const void *base = base_of(function);
+    uintptr_t at = (uintptr_t)function;
     int i;
 
-    for (i = 0; base && i < owners.count; i++) {
-        if (owners.base[i] == base) {
+    for (i = 0; i < owners.count; i++) {
+        if (at >= owners.range[i].start && at < owners.range[i].end) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Does the address lie in what was loaded of the object? */
+static int has(const struct dl_phdr_info *o, const void *address)
+{
+    uintptr_t at = (uintptr_t)address;
+    int i;
+
+    for (i = 0; i < o->dlpi_phnum; i++) {
+        uintptr_t start = o->dlpi_addr + o->dlpi_phdr[i].p_vaddr;
+
+        if (o->dlpi_phdr[i].p_type == PT_LOAD && at >= start
+            && at - start < o->dlpi_phdr[i].p_memsz) {
             return 1;
         }
     }
@@ -155,23 +171,45 @@ int learnmodules_owns(const void *function)
 
 /* An object may be trusted when every module in it is known: httpd itself
  * with what is compiled in, and each DSO. */
-static void find_owners(void)
+static int add_owner(struct dl_phdr_info *o, size_t size, void *unused)
 {
-    const module *m, *other;
+    const module *m;
+    int trusted = 0, i;
 
-    owners.count = 0;
     for (m = ap_top_module; m; m = m->next) {
-        const void *base = base_of(m);
-
-        for (other = ap_top_module; other; other = other->next) {
-            if (learnmodules_known(other) < 0 && base_of(other) == base) {
-                break;
+        if (has(o, m)) {
+            if (learnmodules_known(m) < 0) {
+                return 0;
             }
-        }
-        if (!other && base && owners.count < OBJECTS) {
-            owners.base[owners.count++] = base;
+            trusted = 1;
         }
     }
+    for (i = 0; trusted && i < o->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &o->dlpi_phdr[i];
+
+        if (part->p_type == PT_LOAD && part->p_flags & PF_X
+            && owners.count < RANGES) {
+            uintptr_t start = o->dlpi_addr + part->p_vaddr;
+
+            owners.range[owners.count].start = start;
+            owners.range[owners.count++].end = start + part->p_memsz;
+        }
+    }
+    return 0;
+}
+
+static void find_owners(void)
+{
+    owners.count = 0;
+    dl_iterate_phdr(add_owner, NULL);
+}
+
+/* Where the object was loaded that an address is in. At start only. */
+static const void *base_of(const void *address)
+{
+    Dl_info info;
+
+    return dladdr(address, &info) ? info.dli_fbase : NULL;
 }
 
 static const char *stranger(apr_pool_t *p, const char *hook, const void *f)
