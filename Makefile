@@ -103,13 +103,18 @@ $(BUILD)/obj/%.o: %.c
 	$(SAY) "cc $<"
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-# A unit test may name further objects it needs in a first-lines comment
-# "links: src/affinity/pin.c"; the pure ones are always there.
-$(BUILD)/unit/%.t: t/unit/%.c $(PURE_OBJ) t/unit/tap.h
+# A unit test or a fuzz target may name further sources it needs in a
+# first-lines comment "links: src/affinity/pin.c"; the pure ones are always
+# there.
+.SECONDEXPANSION:
+links = $(shell sed -n 's/^.*links: *//p' $(1))
+
+$(BUILD)/unit/%.t: t/unit/%.c $(PURE_OBJ) t/unit/tap.h \
+    $$(call links,t/unit/$$*.c)
 	@mkdir -p $(@D)
 	$(SAY) "cc $@"
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -o $@ $< \
-	    $$(sed -n 's/^.*links: *//p' $<) $(PURE_OBJ) $(LIBS) $(APR_LIB) -ldl
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -o $@ $< $(call links,$<) \
+	    $(PURE_OBJ) $(LIBS) $(APR_LIB) -ldl
 
 # Pure code behind a pipe, for tests that compare it with a real httpd.
 $(BUILD)/tool/%: t/tool/%.c $(PURE_OBJ)
@@ -124,19 +129,18 @@ $(BUILD)/preload/%.so: t/preload/%.c
 	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 $(OPT) $(WARN) $(CFLAGS) -fPIC \
 	    -shared -o $@ $<
 
-# Fuzz targets name theirs in the same way.
-$(BUILD)/replay/%: t/fuzz/%.c t/fuzz/replay.h $(PURE_OBJ)
+$(BUILD)/replay/%: t/fuzz/%.c t/fuzz/replay.h $(PURE_OBJ) \
+    $$(call links,t/fuzz/$$*.c)
 	@mkdir -p $(@D)
 	$(SAY) "cc $@"
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -DREPLAY -o $@ $< \
-	    $$(sed -n 's/^.*links: *//p' $<) $(PURE_OBJ) $(LIBS) $(APR_LIB)
+	    $(call links,$<) $(PURE_OBJ) $(LIBS) $(APR_LIB)
 
-$(BUILD)/fuzz/%: t/fuzz/%.c $(PURE_SRC)
+$(BUILD)/fuzz/%: t/fuzz/%.c $(PURE_SRC) $$(call links,t/fuzz/$$*.c)
 	@mkdir -p $(@D)
 	clang $(CPPFLAGS_ALL) -std=gnu11 -g -O1 \
 	    -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-	    -o $@ $< $$(sed -n 's/^.*links: *//p' $<) $(PURE_SRC) $(LIBS) \
-	    $(APR_LIB)
+	    -o $@ $< $(call links,$<) $(PURE_SRC) $(LIBS) $(APR_LIB)
 
 unit: $(UNIT)
 replay: $(REPLAY)
