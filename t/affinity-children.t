@@ -5,8 +5,8 @@ use warnings;
 use Test::More;
 use Test::Httpd;
 
-my $ncpu = grep { /^processor/ } do { open my $f, '<', '/proc/cpuinfo'; <$f> };
-plan skip_all => "needs 2 CPUs, this machine has $ncpu" if $ncpu < 2;
+my $lacks = Test::Httpd::lacks_two_cpus();
+plan skip_all => $lacks if $lacks;
 
 my $script = <<'END';
 #!/bin/sh
@@ -72,8 +72,11 @@ $h->finish;
 
 $h = server('original', 'cgi', mpm => 'prefork');
 is $h->get('/cgi-bin/mask')->{body}, "$mine\n", 'prefork: original';
-my @t = $h->threads('main');
-ok @t && !grep({ $_->{cpus} ne '1' } @t), 'prefork: processes are pinned';
+# a child that has just been born is pinned in a moment
+ok $h->wait_for(sub {
+    my @t = $h->threads('main');
+    return @t && !grep { $_->{cpus} ne '1' } @t;
+}), 'prefork: processes are pinned';
 $h->finish;
 
 done_testing;

@@ -37,9 +37,10 @@ sub conn {
     die "nothing listens on $to: $!";
 }
 
-# Sends the parts with a pause after each, and reads until nothing comes.
+# Sends the parts with a pause after each, and reads what is expected, and on
+# until nothing comes.
 sub talk {
-    my ($to, @parts) = @_;
+    my ($to, $expected, @parts) = @_;
     my $s = conn($to);
     for (@parts) {
         syswrite $s, $_;
@@ -48,7 +49,7 @@ sub talk {
     my $text = '';
     while (1) {
         vec(my $r = '', fileno $s, 1) = 1;
-        select($r, undef, undef, length $text ? 0.3 : 5) or last;
+        select($r, undef, undef, length $text < $expected ? 15 : 0.3) or last;
         sysread($s, $text, 65536, length $text) or last;
     }
     $text =~ s/^Date: .{29}\r$/Date: \r/mg;
@@ -56,13 +57,15 @@ sub talk {
 }
 
 my $get = "GET /1k.txt HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
-my $one = talk($h->port, $get);
+my $one = talk($h->port, 1025, $get);
+my $date_is = 29; # characters, which talk() takes out
+my $length = length($one) + $date_is;
 like $one, qr/^HTTP\/1.1 200 OK\r\nDate: \r\nServer: \Q$server\E\r\n/,
     'httpd answers';
-is talk($port, $get), $one, 'the loop answers with the same bytes';
-ok talk($port, $get x 3) eq $one x 3, 'three pipelined requests';
-ok talk($port, $get x 70) eq $one x 70, 'more than go into one send';
-ok talk($port, substr($get, 0, -3), substr($get, -3)) eq $one,
+is talk($port, $length, $get), $one, 'the loop answers with the same bytes';
+ok talk($port, 3 * $length, $get x 3) eq $one x 3, 'three pipelined requests';
+ok talk($port, 70 * $length, $get x 70) eq $one x 70, 'more than go into one send';
+ok talk($port, $length, substr($get, 0, -3), substr($get, -3)) eq $one,
     'a request cut in the middle of its end';
 my $date = do {
     my $s = conn($port);
@@ -75,10 +78,13 @@ like $date, qr/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/, 'its date';
 
 open my $fh, '<', $h->root . '/floor.pid' or die $!;
 chomp(my $pid = <$fh>);
-my @children = grep { length }
-    map { m{^(\d+) \(floor\) \S $pid } ? $1 : () }
-    map { open my $f, '<', $_ or next; scalar <$f> // '' }
-    glob '/proc/[0-9]*/stat';
+my @children;
+# one may serve before the last is there
+$h->wait_for(sub {
+    @children = map { m{^(\d+) \(floor\) \S $pid } ? $1 : () }
+        map { Test::Httpd::_slurp($_) } glob '/proc/[0-9]*/stat';
+    return @children == `nproc`;
+});
 is scalar @children, scalar(`nproc`) + 0, 'a process per CPU';
 kill 'KILL', $shell;
 waitpid $shell, 0;

@@ -139,8 +139,12 @@ subtest 'usage' => sub {
 subtest 'ps on an httpd without the module' => sub {
     my $h = Test::Httpd->new(module => 0);
     $h->start;
+    # both children have all their threads: main, listener and 4 workers
+    $h->wait_for(sub {
+        my @tasks = map { glob "/proc/$_/task/*" } $h->children;
+        return @tasks == 12;
+    });
     my ($child) = $h->children;
-    $h->wait_for(sub { scalar(glob("/proc/$child/task/*")) });
     my $rows = json('ps', $h->parent);
     my %pids = map { $_->{pid} => 1 } @$rows;
     is_deeply [sort { $a <=> $b } keys %pids],
@@ -164,7 +168,11 @@ subtest 'ps on an httpd with the module' => sub {
     my $h = Test::Httpd->new(conf => "CPUAffinity map 0\n"
         . "CPUAffinityWorkers cpu\n");
     $h->start;
-    $h->wait_for(sub { 8 == $h->threads('worker') });
+    $h->wait_for(sub {
+        my %n;
+        $n{ $_->{role} . ($_->{cpus} eq '0') }++ for $h->threads;
+        return ($n{worker1} // 0) == 8 && ($n{listener1} // 0) == 2;
+    });
     my $rows = json('ps', $h->parent);
     my @workers = grep { $_->{role} eq 'worker' } @$rows;
     is scalar @workers, 8, 'workers are known';

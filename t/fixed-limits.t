@@ -14,9 +14,17 @@ my %setting = (
     mpm_conf => "ThreadsPerChild 64\n");
 my ($httpd, $child);
 
+# Starts, and waits until the child has opened all that it opens: it serves,
+# and nothing has changed for a while.
 sub start {
     $httpd = Test::Httpd->new(%setting, @_)->start;
     ($child) = $httpd->children;
+    $httpd->get('/1k.txt', args => ['-H', 'Connection: close']);
+    my ($last, $since) = (0, time);
+    $httpd->wait_for(sub {
+        ($last, $since) = (used(), time) if used() != $last;
+        return time - $since >= 0.5;
+    });
 }
 
 sub used { $httpd->descriptors($child) }

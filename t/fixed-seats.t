@@ -56,6 +56,7 @@ sub sum {
 
 ok $httpd->wait_for(sub { $httpd->threads('static') == $seats }, 20),
     'a loop in each process';
+ok $httpd->seated($seats, '/seats'), 'and a process in each seat';
 is scalar(my @rows = rows()), $seats, 'a row for each seat';
 my %pid = map { $_->{pid} => 1 } @rows;
 is_deeply [ sort { $a <=> $b } keys %pid ], [ $httpd->children ],
@@ -66,12 +67,14 @@ is scalar(grep { !$_->{accepts} } @now), 0, 'by all seats';
 cmp_ok sum('accepts', @now), '>=', 400, 'their counters add up';
 is sum('handoffs', @now), sum('accepts', @now), 'all went to the threads';
 
+my $back = qr/gives back the/;
+my $before = $httpd->log_count($back);
 my @victims = (map { $_->{pid} } @rows)[ 0, 1, 2, 5, 7, 8, 15 ];
 ok $httpd->freeze(@victims), 'seven processes stand still';
 is answered(100, 20), 100, 'with seven of them stuck, all are served';
 kill 'CONT', @victims;
 ok $httpd->wait_for(
-    sub { $httpd->log_count(qr/gives back the/) >= 7 }, 10),
+    sub { $httpd->log_count($back) >= $before + 7 }, 20),
     'all of them are given back';
 is answered(100, 20), 100, 'and all are served';
 

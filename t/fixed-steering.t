@@ -5,13 +5,8 @@ use Test::More;
 use Test::Httpd;
 use Test::Listen qw(fetch);
 
-my ($allowed) = do {
-    open my $fh, '<', '/proc/self/status' or die "status: $!";
-    local $/;
-    <$fh> =~ /^Cpus_allowed_list:\s*(\S+)/m;
-};
-my @cpus = map { /(\d+)-(\d+)/ ? ($1 .. $2) : $_ } split /,/, $allowed;
-plan skip_all => "one CPU ($allowed) is nothing to steer by" if @cpus < 2;
+my @cpus = Test::Httpd::cpus();
+plan skip_all => "one CPU ($cpus[0]) is nothing to steer by" if @cpus < 2;
 plan skip_all => 'no taskset' if system 'taskset -p $$ >/dev/null 2>&1';
 
 sub server {
@@ -47,23 +42,24 @@ sub from {
     return map { $after[$_] - $before[$_] } 0 .. $#after;
 }
 
-# A process that comes late or stands still is served by its neighbour, which
-# counts as its own what it accepts meanwhile.
-sub adoptions {
-    my ($h) = @_;
-    return map { $h->log_count($_) } qr/serves the connections of seat/,
-        qr/gives back the connections of seat/;
-}
-
 # Every seat has its process, and no neighbour serves its sockets.
 sub settled {
     my ($h, $seats, $name) = @_;
-    my $all = sub {
-        my ($serves, $back) = adoptions($h);
-        return $serves == $back && $seats == grep { $_->{pid} }
-            @{ $h->json('/status?json')->{seats} };
-    };
-    ok $h->wait_for($all, 20), "$name: $seats seats, each with its sockets";
+    ok $h->seated($seats, '/status'),
+        "$name: $seats seats, each with its sockets";
+}
+
+# From a CPU, while no neighbour serves a seat. @return as from()
+sub from_settled {
+    my ($name, $h, $cpu, $n) = @_;
+    my (@got, $adoptions);
+    my $tries = 5;
+    do {
+        settled($h, scalar @{ $h->json('/status?json')->{seats} }, $name);
+        $adoptions = $h->adoptions;
+        @got = from($h, $cpu, $n);
+    } while $tries-- && $adoptions != $h->adoptions;
+    return @got;
 }
 
 # The status is asked for twice in between, from any CPU.
@@ -71,13 +67,7 @@ sub follows {
     my ($name, $h, $seats_of) = @_;
     for my $cpu (@cpus[0, 1]) {
         my @seats = @{ $seats_of->($h, $cpu) };
-        my (@got, @adopted);
-        my $tries = 5;
-        do {
-            settled($h, scalar @{ $h->json('/status?json')->{seats} }, $name);
-            @adopted = adoptions($h);
-            @got = from($h, $cpu, 30);
-        } while $tries-- && "@adopted" ne join ' ', adoptions($h);
+        my @got = from_settled($name, $h, $cpu, 30);
         my $right = 0;
         $right += $got[$_] for @seats;
         my $wrong = -$right;
@@ -126,9 +116,9 @@ follows('surplus sockets', $h, \&seats_of);
 (my $off = $two) =~ s/Steering cpu/Steering off/;
 $h->write_conf($off);
 ok $h->graceful, 'a restart without steering';
-sleep 1;
+settled($h, 2, 'no steering');
 state_is($h, 'off', qr/FixedSteering off/, 'no steering');
-my @got = from($h, $cpus[0], 60);
+my @got = from_settled('no steering', $h, $cpus[0], 60);
 is scalar(grep { $_ < 3 } @got), 0, "both seats get some (@got)";
 $h->finish;
 

@@ -62,7 +62,7 @@ sub hammer {
 }
 
 my $turn = $t->request('/turn/a.txt', 'Host: turning.test');
-$t->learn($turn);
+$t->learned($turn);
 cmp_ok $t->hits, '>', 0, 'the loop answers';
 is hammer($turn, 2500), 2500, 'every request is answered';
 $t->fixed->wait_for(sub { $t->counter('audited') >= 2 }, 5);
@@ -97,7 +97,7 @@ my $before = $t->hits;
 my ($now) = $t->learn($turn);
 is $t->hits, $before, 'the vhost is off';
 like $now, qr/X-Turned: 1/, 'and its answers are httpd\'s';
-$t->learn($t->request('/1k.txt', 'Host: other.test'));
+$t->learned($t->request('/1k.txt', 'Host: other.test'));
 cmp_ok $t->hits, '>', $before, 'another vhost is not';
 $t->finish;
 $dir->finish;

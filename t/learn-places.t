@@ -90,7 +90,7 @@ for my $h ($t->both) {
 $t->start;
 
 my $open = $t->request('/f.html', 'Host: open.test');
-$t->learn($open);
+$t->learned($open);
 cmp_ok $t->hits, '>', 0, 'an open vhost beside them is answered by the loop';
 my $hits = $t->hits;
 my $differ = 0;

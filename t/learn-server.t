@@ -11,7 +11,7 @@ sub learns {
     my ($t, $name, $expected, @request) = @_;
     my $r = $t->request(@request);
     my $before = $t->hits;
-    $t->learn($r);
+    $expected ? $t->learned($r) : $t->learn($r);
     $t->same("$name: the same bytes", [ $r, $r ]);
     my $got = $t->hits - $before;
     return ok($expected ? $got > 0 : !$got,

@@ -5,7 +5,7 @@ use warnings;
 use lib 't/lib';
 use Test::More;
 use Test::Twin;
-use Time::HiRes qw(sleep);
+use Time::HiRes qw(sleep time);
 
 my @items = (
     '%h', '%l', '%u', '%r', '%s', '%>s', '%<s', '%b', '%B', '%X', '%k', '%v',
@@ -69,6 +69,18 @@ my @logs = qw(all combined io quiet never piped global transfer second);
 
 sub sizes { my ($h) = @_; return map -s($h->root . "/logs/$_") // 0, @logs }
 
+# Waits until all lines of what was answered are written: no log has grown
+# for a while.
+sub quiet {
+    my ($twin) = @_;
+    my ($last, $since) = ('', time);
+    $twin->fixed->wait_for(sub {
+        my $now = join ' ', map -s, map glob($_->root . '/logs/*'), $twin->both;
+        ($last, $since) = ($now, time) if $now ne $last;
+        return time - $since >= 0.3;
+    }, 10);
+}
+
 # What was written since, with the volatile masked.
 sub lines {
     my ($h, $log, $from) = @_;
@@ -84,6 +96,21 @@ sub lines {
     return $text;
 }
 
+# The lines of both servers, when they are the same, or when they have had
+# time enough to become so: a line is written after its answer.
+sub both_lines {
+    my ($twin, $log, $from, $sort) = @_;
+    my @got;
+    $twin->fixed->wait_for(sub {
+        @got = map lines(($twin->both)[$_], $log, $from->[$_]), 0, 1;
+        # httpd's own answers of /cpuaffinity are the fixed server's alone
+        $got[1] =~ s/^.*\/cpuaffinity.*\n//mg;
+        @got = map $sort->($_), @got if $sort;
+        return $got[0] eq $got[1];
+    }, 10);
+    return @got;
+}
+
 sub io {
     my ($in, $out) = @_;
     my ($real) = grep $in == $_ || $in == $_ + 1, map length, @requests;
@@ -91,7 +118,7 @@ sub io {
 }
 
 $t->learn($_) for @requests;
-sleep 0.3;
+quiet($t);
 my $hits = $t->hits;
 my @before = map [ sizes($_) ], $t->both;
 my @times = map -s($_->root . '/logs/times'), $t->both;
@@ -104,18 +131,16 @@ for my $i (0 .. $#requests) {
         $sent += @$list;
     }
 }
-sleep 0.5;
 cmp_ok $t->hits - $hits, '>', $sent * 0.7, 'most of them were answered by the '
     . 'loop';
 for my $i (0 .. $#logs) {
-    my @got = map lines(($t->both)[$_], $logs[$i], $before[$_][$i]), 0, 1;
-    # httpd's own answers of /cpuaffinity are the fixed server's alone
-    $got[1] =~ s/^.*\/cpuaffinity.*\n//mg;
     # two threads write: order is not promised; %I is one more in stock httpd
     # when it happens to see the next request already (mod_logio counts what
     # httpd only looks at)
-    $_ = join "\n", sort map { s/^(\d+) (\d+) \d+ \//io($1, $2)/er } split /\n/
-        for @got;
+    my @got = both_lines($t, $logs[$i], [ map $before[$_][$i], 0, 1 ], sub {
+        join "\n", sort map { s/^(\d+) (\d+) \d+ \//io($1, $2)/er }
+            split /\n/, $_[0];
+    });
     is $got[1], $got[0], "$logs[$i]: the same lines";
     ok length $got[0], "$logs[$i] has lines" unless $logs[$i] eq 'never';
 }
@@ -137,8 +162,7 @@ $t->finish;
     for my $h ($b->both) {
         $b->ask($h, [ ($r) x 10 ]) for 1 .. $sent / 10;
     }
-    sleep 0.2;
-    cmp_ok $b->hits, '>', 40, 'the loop answered';
+    ok $b->fixed->wait_for(sub { $b->hits > 40 }), 'the loop answered';
     $_->stop for $b->both;
     my ($stock, $fixed) = map {
         my $n = () = lines($_, 'all', 0) =~ m{^/1k\.txt}mg;
@@ -188,8 +212,9 @@ $t->finish;
     $b->learn($r);
     my ($answered, $restarts) = (8, 0);
     my $end = time + 5;
+    my $limit = time + 60;
     my $next = time + 1;
-    while (time < $end) {
+    while (time < $end || $restarts < 2 && time < $limit) {
         my $s = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
             PeerPort => $b->fixed->port) or next;
         print {$s} $r x 20;
@@ -226,15 +251,13 @@ $t->finish;
     my @r = map $b->request($_), '/1k.txt', '/1k.txt?' . 'q' x 900,
         '/1k.txt?short';
     $b->learn($_) for @r;
-    sleep 0.2;
+    quiet($b);
     my $hits = $b->hits;
     my @from = map -s($_->root . '/logs/one'), $b->both;
     for my $h ($b->both) {
         $b->ask($h, [ (@r) x 30 ]);
     }
-    sleep 0.3;
-    my @got = map lines(($b->both)[$_], 'one', $from[$_]), 0, 1;
-    $got[1] =~ s/^.*\/cpuaffinity.*\n//mg;
+    my @got = both_lines($b, 'one', \@from);
     is $got[1], $got[0], 'the same lines in the same order';
     is $got[0] =~ tr/\n//, 90, 'all of them';
     cmp_ok $b->hits - $hits, '>', 80, 'by the loop';

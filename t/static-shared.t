@@ -35,9 +35,7 @@ sub once {
     return $r;
 }
 
-ok $h->wait_for(sub {
-    $seats == grep { $_->{pid} } @{ $h->json('/status?json')->{seats} }
-}, 20), "$seats processes";
+ok $h->seated($seats, '/status'), "$seats processes";
 
 # Enough for one process to learn them, far from enough for each.
 for my $file (@files) {
@@ -73,8 +71,7 @@ CPUAffinity off
 END
 Test::Static::old_file($h, $_, "This is $_\n") for @files;
 $h->start;
-ok $h->wait_for(sub { 2 == grep { $_->{pid} }
-    @{ $h->json('/status?json')->{seats} } }, 20), 'two processes';
+ok $h->seated(2, '/status'), 'two processes';
 my ($pid) = map { $_->{pid} } @{ $h->json('/status?json')->{seats} };
 kill KILL => $pid;
 ok $h->wait_for(sub {

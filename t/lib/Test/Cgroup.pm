@@ -19,6 +19,37 @@ my $reason = 'no control groups';
 
 sub reason { return $reason }
 
+# How many CPUs' time the groups of this test allow it, a fraction maybe;
+# undef: no limit.
+sub cpu_quota {
+    my @mounts = map { [ (split ' ')[ 1 .. 3 ] ] } split /\n/,
+        Test::Httpd::_slurp('/proc/mounts');
+    my $own = Test::Httpd::_slurp('/proc/self/cgroup');
+    my $least;
+    for (@mounts) {
+        my ($dir, $type, $options) = @$_;
+        my $group;
+        if ($type eq 'cgroup' && $options =~ /\bcpu\b/) {
+            ($group) = $own =~ /^\d+:(?:[^:]*,)?cpu(?:,[^:]*)?:(\S+)/m;
+        }
+        elsif ($type eq 'cgroup2') {
+            ($group) = $own =~ /^0::(\S+)/m;
+        }
+        next unless defined $group;
+        $group =~ s{/+\z}{};
+        while (1) {
+            my $text = Test::Httpd::_slurp("$dir$group/cpu.max")
+                || Test::Httpd::_slurp("$dir$group/cpu.cfs_quota_us")
+                . Test::Httpd::_slurp("$dir$group/cpu.cfs_period_us");
+            my ($quota, $period) = $text =~ /^(\d+)\s+(\d+)$/m;
+            $least = $quota / $period
+                if $period && (!$least || $quota / $period < $least);
+            $group =~ s{/[^/]*\z}{} or last;
+        }
+    }
+    return $least;
+}
+
 # The directories where a group can be made, with the version.
 sub _places {
     my @mounts = map { [ (split ' ')[ 1 .. 3 ] ] } split /\n/,

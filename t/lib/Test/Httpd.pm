@@ -40,6 +40,20 @@ sub build_dir { return abs_path($ENV{BUILD} || 'build') }
 
 sub slow { return ($ENV{SANITIZER} || $ENV{SLOW}) ? 4 : 1 }
 
+# The CPUs that this test, and so what it starts, may use, ascending.
+sub cpus {
+    my ($list) =
+        _slurp('/proc/self/status') =~ /^Cpus_allowed_list:\s*(\S+)/m;
+    return map { /(\d+)-(\d+)/ ? ($1 .. $2) : $_ } split /,/, $list;
+}
+
+# Why a test that places threads on CPUs 0 and 1 cannot run here; or ''.
+sub lacks_two_cpus {
+    my @cpus = cpus();
+    return '' if @cpus > 1 && $cpus[0] == 0 && $cpus[1] == 1;
+    return "needs CPUs 0 and 1, may use @cpus";
+}
+
 # A TCP port on 127.0.0.1 that was free a moment ago.
 sub free_port {
     for (1 .. 50) {
@@ -324,6 +338,36 @@ sub json {
 
 sub log { _slurp("$_[0]{root}/logs/error_log") }
 
+# Seats whose sockets a neighbour serves just now, as the log tells (at info).
+# A process that comes late or stands still is served by its neighbour, which
+# counts as its own what it accepts meanwhile.
+sub adopted {
+    my ($self) = @_;
+    my %alive = map { $_ => 1 } $self->children;
+    my %by;
+    for (split /\n/, $self->log) {
+        my ($pid, $does, $seat) = /\[pid\ (\d+)\b.*\bseat\ \d+:
+            \ (serves|gives\ back)\ the\ connections\ of\ seat\ (\d+)/x
+            or next;
+        $by{"$pid $seat"} = $does eq 'serves' && $alive{$pid};
+    }
+    return map { (split)[1] } grep { $by{$_} } sort keys %by;
+}
+
+# How often a neighbour has begun or ended to serve another's sockets.
+sub adoptions { $_[0]->log_count(qr/seat \d+: .* the connections of seat/) }
+
+# Waits until each of so many seats has its process, which serves its sockets
+# itself. The status is at the path. @return true then
+sub seated {
+    my ($self, $seats, $path) = @_;
+    return $self->wait_for(sub {
+        my $status = eval { $self->json("$path?json") } or return;
+        my $n = grep { $_->{pid} } @{ $status->{seats} };
+        return $n == $seats && !$self->adopted;
+    }, 30);
+}
+
 # How often a pattern occurs in the error log.
 sub log_count {
     my ($self, $re) = @_;
@@ -369,13 +413,20 @@ sub anonymous {
 }
 
 # The memory of a server as a graceful restart leaves it, nobody asking for
-# anything: {parent, child} in KiB, child being the largest of @n. The same at
-# any time, but for what was not given back.
+# anything: {parent, child} in KiB, child being the largest of @n; undef if it
+# does not settle. The same at any time, but for what was not given back.
 sub settled_memory {
     my ($self, $n) = @_;
-    $self->graceful or return;
-    $self->wait_for(sub { my @c = $self->children; @c == $n }, 20) or return;
-    sleep 0.5; # all threads have started
+    $self->graceful or return undef;
+    # until all threads have started: as many in each child, for a while
+    my ($last, $since) = ('', time);
+    $self->wait_for(sub {
+        my @c = $self->children;
+        my %threads = map { my @t = glob "/proc/$_/task/*"; (scalar @t => 1) } @c;
+        my $now = join ' ', @c, %threads;
+        ($last, $since) = ($now, time) if $now ne $last;
+        return @c == $n && keys %threads == 1 && time - $since >= 0.5;
+    }, 30) or return undef;
     my @children = sort { $a <=> $b }
         map { $self->anonymous($_) } $self->children;
     return { parent => $self->anonymous($self->parent),

@@ -145,6 +145,17 @@ sub learn {
     return @last;
 }
 
+# Learns until the loop has answered, if it ever does: a process of httpd may
+# get its CPU late to learn what it has just sent. @return true when it has
+sub learned {
+    my ($self, $request, %o) = @_;
+    my $before = $self->hits;
+    return $self->{fixed}->wait_for(sub {
+        $self->learn($request, %o);
+        return $self->hits > $before;
+    }, 10);
+}
+
 # One test: both give the same to these requests.
 sub same {
     my ($self, $name, $requests, %o) = @_;
