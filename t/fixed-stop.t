@@ -31,10 +31,10 @@ sub exhaust {
     return @slow;
 }
 
-# The two children, once they are there.
+# The two children, once both serve their own sockets.
 sub pair {
     my ($httpd) = @_;
-    $httpd->wait_for(sub { my @c = $httpd->children; @c == 2 }, 10);
+    ok $httpd->seated(2, '/status'), 'two seats, each with its sockets';
     return $httpd->children;
 }
 
@@ -106,7 +106,10 @@ subtest 'a child is killed' => sub {
     my @waiting = map { request($httpd, '/1k.txt') } 1 .. 20;
     sleep 0.3;
     my $at_once = readable(@waiting);
-    cmp_ok $at_once, '<', 20, "some wait for it (" . (20 - $at_once) . ')';
+    # until the other has found that it does not turn, which may be now when
+    # all this had to wait for a CPU
+    ok $at_once < 20 || $httpd->adopted,
+        'some wait for it (' . (20 - $at_once) . ')';
     kill 'KILL', $victim;
     is all_ok(answers(10, @waiting)), 20, 'its successor serves them';
     ok $httpd->wait_for(sub { my @c = $httpd->children; @c == 2 }, 10),
@@ -119,11 +122,13 @@ subtest 'a child is killed' => sub {
 subtest 'a child is stuck' => sub {
     my $httpd = server("LogLevel cpuaffinity:info\n");
     my ($victim) = pair($httpd);
+    my $before = $httpd->log_count(qr/gives back the/);
     ok $httpd->freeze($victim), 'it stands still';
     my @waiting = map { request($httpd, '/1k.txt') } 1 .. 20;
     is all_ok(answers(15, @waiting)), 20, 'its neighbour serves its share';
     kill 'CONT', $victim;
-    ok $httpd->wait_for(sub { $httpd->log_count(qr/gives back the/) }, 10),
+    ok $httpd->wait_for(
+        sub { $httpd->log_count(qr/gives back the/) > $before }, 10),
         'and gives it back';
     $httpd->finish;
 };

@@ -97,9 +97,14 @@ my $stop = clients($clients);
 for my $kill (1 .. $kills) {
     my @c = map Test::Client->new($h->port), 1 .. 60;
     is scalar(grep { $_->get('/1k.txt') } @c), 60, "kill $kill: 60 clients";
-    my %owner = owners();
+    # one that is sent to another process belongs to none for a moment
+    my %owner;
+    ok $h->wait_for(sub {
+        %owner = owners();
+        return !grep { !$owner{ port_of($_) } } @c;
+    }), 'each has its process' or last;
     my %of;
-    push @{ $of{ $owner{ port_of($_) } // 0 } }, $_ for @c;
+    push @{ $of{ $owner{ port_of($_) } } }, $_ for @c;
     my ($victim) = sort { @{ $of{$b} } <=> @{ $of{$a} } } keys %of;
     my $had = delete $of{$victim};
     my @others = map { @$_ } values %of;

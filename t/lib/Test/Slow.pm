@@ -41,13 +41,15 @@ ScriptAlias /cgi/ @ROOT@/cgi-bin/
 </Directory>
 END
 
-# Two started processes; options: threads (of each), cgi (the module), conf.
+# Two started processes, with the status at /status; options: threads (of
+# each), cgi (the module), conf.
 sub server {
     my (%o) = @_;
     my $httpd = Test::Httpd->new(
         modules => [ $o{cgi} // 'cgi' ],
         conf => "FixedProcesses 2\nFixedSteering off\n$conf"
-            . ($o{conf} // ''),
+            . "<Location /status>\nSetHandler cpuaffinity-status\n"
+            . "</Location>\n" . ($o{conf} // ''),
         mpm_conf => "ThreadsPerChild $o{threads}\n");
     script($httpd);
     return $httpd->start;
