@@ -236,7 +236,8 @@ sub start {
             my $s = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
                 PeerPort => $self->{port}, Timeout => 1);
             # the parent's socket answers before there is a child
-            return $self if $s && -s "$self->{root}/run/httpd.pid"
+            return $self->_with_threads if $s
+                && -s "$self->{root}/run/httpd.pid"
                 && (my @c = $self->children
                     or grep { $_ eq '-X' } @{ $self->{args} },
                     @{ $o{args} || [] });
@@ -244,6 +245,23 @@ sub start {
         sleep 0.05;
     }
     die "httpd does not answer:\n" . $self->log;
+}
+
+# Waits a moment for the threads of a child, and of those that have begun to
+# have some: with few of them httpd closes kept connections, as it does when
+# all are busy. Programs that log, and mod_cgid's daemon, have one thread.
+sub _with_threads {
+    my ($self) = @_;
+    my ($threads) =
+        reverse _slurp("$self->{root}/httpd.conf") =~ /^ThreadsPerChild (\d+)/mg;
+    return $self if $self->{mpm} eq 'prefork' || !$threads;
+    $self->wait_for(sub {
+        my @n = map { my @t = glob "/proc/$_/task/*"; scalar @t }
+            $self->children;
+        return !@n || grep({ $_ >= $threads + 2 } @n)
+            && !grep { $_ > 1 && $_ < $threads + 2 } @n;
+    }, 5);
+    return $self;
 }
 
 sub parent { $_[0]{pid} }
