@@ -114,11 +114,11 @@ def idles(count, who, **more):
     """Many of which few are active, and as many active without the idle: as
     fast as can be, and at a rate that leaves everybody time."""
     name, few = f"c{count // 1000}k", count // 100
+    others = {"sweep_of": name, "who": FEW, **more}
     return [idle(count, few, name, who=who, **more),
-            idle(few, few, f"{name}-active", who=FEW, **more),
-            idle(count, few, f"{name}-paced", rate=RATE, who=FEW, **more),
-            idle(few, few, f"{name}-active-paced", rate=RATE, who=FEW,
-                 **more)]
+            idle(few, few, f"{name}-active", **others),
+            idle(count, few, f"{name}-paced", rate=RATE, **others),
+            idle(few, few, f"{name}-active-paced", rate=RATE, **others)]
 
 
 def balance(connections, **more):
