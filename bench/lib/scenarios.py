@@ -152,7 +152,7 @@ def quick_list():
         static("100k.txt", 10, plots=True, who=QUICK),
         static("1m.txt", 10, who=QUICK),
         static("10m.txt", 10, who=FEW),
-        *idles(2000, FEW, **known),
+        *idles(2000, FEW, **known)[:2],
         static("1k.txt", 100, site="logs", who=FEW, **known),
         hello(who=QUICK, **known),
         balance(100, who=(*FEW, "fixedspread"), **known),
