@@ -68,7 +68,11 @@ subtest 'idle connections survive' => sub {
     print { $idle[0] } substr $ask, 0, 9;
     sleep 1.5;
     print { $idle[0] } substr $ask, 9;
-    like +(response($idle[0]))[3], qr/max=97/, 'half a request before it';
+    # A process that had not seen yet that it ends has had the half, and httpd
+    # gives the answer there, with which the connection ends; any other goes on.
+    my ($whole, $close, undef, $text) = response($idle[0]);
+    ok $whole && ($close || $text =~ /max=97/), 'half a request before it'
+        or diag $text;
     my ($closed, $end) = (0, time + 9 + $timeout);
     for my $s (@idle[1 .. 39]) {
         my $left = $end - time;
@@ -147,6 +151,7 @@ for (1 .. $restarts) {
     sleep 0.2 * rand;
 }
 is $done, $restarts, "$restarts graceful restarts";
+$httpd->with_threads; # of the last generation
 sleep 1.5;
 
 my %sum;

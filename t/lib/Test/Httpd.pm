@@ -236,7 +236,7 @@ sub start {
             my $s = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
                 PeerPort => $self->{port}, Timeout => 1);
             # the parent's socket answers before there is a child
-            return $self->_with_threads if $s
+            return $self->with_threads if $s
                 && -s "$self->{root}/run/httpd.pid"
                 && (my @c = $self->children
                     or grep { $_ eq '-X' } @{ $self->{args} },
@@ -250,19 +250,27 @@ sub start {
 # Waits a moment for the threads of a child, and of those that have begun to
 # have some: with few of them httpd closes kept connections, as it does when
 # all are busy. Programs that log, and mod_cgid's daemon, have one thread.
-sub _with_threads {
+sub with_threads {
     my ($self) = @_;
-    my ($threads) =
-        reverse _slurp("$self->{root}/httpd.conf") =~ /^ThreadsPerChild (\d+)/mg;
-    return $self if $self->{mpm} eq 'prefork' || !$threads;
+    my $all = $self->_all_threads or return $self;
     $self->wait_for(sub {
-        my @n = map { my @t = glob "/proc/$_/task/*"; scalar @t }
-            $self->children;
-        return !@n || grep({ $_ >= $threads + 2 } @n)
-            && !grep { $_ > 1 && $_ < $threads + 2 } @n;
+        my @n = map { _threads_of($_) } $self->children;
+        return !@n || grep({ $_ >= $all } @n)
+            && !grep { $_ > 1 && $_ < $all } @n;
     }, 5);
     return $self;
 }
+
+# How many threads a child has at least, the listener and the main thread
+# included; 0: none, or the configuration does not tell.
+sub _all_threads {
+    my ($self) = @_;
+    my ($workers) = reverse _slurp("$self->{root}/httpd.conf")
+        =~ /^ThreadsPerChild (\d+)/mg;
+    return $self->{mpm} eq 'prefork' || !$workers ? 0 : $workers + 2;
+}
+
+sub _threads_of { my @t = glob "/proc/$_[0]/task/*"; return scalar @t }
 
 sub parent { $_[0]{pid} }
 
@@ -440,10 +448,11 @@ sub settled_memory {
     my ($last, $since) = ('', time);
     $self->wait_for(sub {
         my @c = $self->children;
-        my %threads = map { my @t = glob "/proc/$_/task/*"; (scalar @t => 1) } @c;
-        my $now = join ' ', @c, %threads;
+        my %threads = map { (_threads_of($_) => 1) } @c;
+        my $now = join ' ', @c, sort keys %threads;
         ($last, $since) = ($now, time) if $now ne $last;
-        return @c == $n && keys %threads == 1 && time - $since >= 0.5;
+        return @c == $n && keys %threads == 1 && time - $since >= 0.5
+            && (keys %threads)[0] >= $self->_all_threads;
     }, 30) or return undef;
     my @children = sort { $a <=> $b }
         map { $self->anonymous($_) } $self->children;
