@@ -82,6 +82,9 @@ my @base_modules = qw(authn_core authz_core authz_host mime dir alias env
 # crit that this test expects), args [httpd arguments].
 sub new {
     my ($class, %o) = @_;
+    # A server that has closed is what a test finds out, not what ends it; a
+    # handler, unlike IGNORE, is not what programs are started with.
+    $SIG{PIPE} ||= sub { };
     my $self = bless {
         conf => '', mpm => 'event', modules => [], module => 1,
         prefix => [], args => [], mpm_conf => undef, %o
