@@ -69,4 +69,20 @@ $c->shut;
 is $c->answer->{status}, 200, 'half-closed: the answer';
 is $c->end(5), 'end', 'and the end';
 $h->finish;
+
+# With one thread, which is not idle yet when the next request is there: the
+# MPM would close a connection that waits in its pollset then.
+$h = Test::Static::server(mpm_conf => "ThreadsPerChild 1\n", conf => <<'END');
+FixedStaticCache 1000 60s
+EnableSendfile off
+END
+my @many = map "g$_.txt", 1 .. 30;
+Test::Static::old_file($h, $_, "This is $_\n") for @many;
+$h->{env} = { PAUSE => 30,
+    LD_PRELOAD => Test::Httpd::build_dir() . '/preload/pause.so' };
+$h->start;
+$c = Test::Client->new($h->port);
+is scalar(grep { my $r = $c->get("/$_"); $r && $r->{body} eq "This is $_\n" }
+    @many), 30, 'one thread: no answer is missing, no connection closed';
+$h->finish;
 done_testing;

@@ -39,6 +39,7 @@ typedef struct lesson_slot {
     lesson_note *note;         /* attached; owned */
     int fresh;                 /* it was not taken yet */
     int asked;                 /* the door's note was taken */
+    int seen;                  /* the next request, in the socket */
     const lesson_note *taught; /* of the last request, if it was learned */
     int64_t keep_alive;        /* ms that it may idle now, with taught */
 } lesson_slot;
@@ -100,6 +101,23 @@ int lesson_waits(conn_rec *c)
         ap_get_module_config(c->conn_config, &cpuaffinity_module);
 
     return slot && slot->asked ? slot->fresh : door_note(c) != NULL;
+}
+
+void lesson_see(conn_rec *c)
+{
+    slot_of(c)->seen = 1;
+}
+
+int lesson_seen(conn_rec *c)
+{
+    lesson_slot *slot =
+        ap_get_module_config(c->conn_config, &cpuaffinity_module);
+    int seen = slot && slot->seen;
+
+    if (seen) {
+        slot->seen = 0;
+    }
+    return seen;
 }
 
 void lesson_taught(conn_rec *c, const lesson_note *note, int64_t keep_alive)

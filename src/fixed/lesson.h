@@ -60,6 +60,11 @@ const lesson_note *lesson_take(conn_rec *c);
 /* 1 while a note waits for the next request of @a c. The worker serving c. */
 int lesson_waits(conn_rec *c);
 
+/* The next request of @a c was seen in its socket, and left there; was it?
+ * Once. The worker serving c. */
+void lesson_see(conn_rec *c);
+int lesson_seen(conn_rec *c);
+
 /* The request of @a note was answered by what the loop may repeat, and its
  * vhost lets the connection idle for @a keep_alive ms. The worker serving c. */
 void lesson_taught(conn_rec *c, const lesson_note *note, int64_t keep_alive);

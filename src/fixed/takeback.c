@@ -113,8 +113,9 @@ static int next_request(conn_rec *c, loop *l, const statics *st)
 }
 
 /* An answer is made that the loop could have given: if all of it is sent, the
- * connection idles there and not here, where it would take memory. */
-static void go_home(conn_rec *c, loop *l)
+ * connection idles there and not here, where it would take memory.
+ * @return 1: it is the loop's */
+static int go_home(conn_rec *c, loop *l)
 {
     ap_filter_t *f = c->output_filters;
     int64_t keep_alive;
@@ -122,7 +123,7 @@ static void go_home(conn_rec *c, loop *l)
     parcel p;
 
     if (!note || !known_is(note->bytes, note->key_len)) {
-        return;
+        return 0;
     }
     /* As the MPM does next. */
     while (f->next) {
@@ -130,10 +131,25 @@ static void go_home(conn_rec *c, loop *l)
     }
     if (f->frec->filter_func.out_func(f, NULL) != APR_SUCCESS || !leave_may(c)
         || leave_take(c, &p)) {
-        return;
+        return 0;
     }
     p.deadline = parcel_now() + keep_alive;
-    give(c, l, &p);
+    return give(c, l, &p) == OK;
+}
+
+/* The next request is there already. Had the intake been open, httpd would
+ * have it in a filter, and the MPM would go on with it at once; a connection
+ * that waits in its pollset instead may be closed, for want of an idle worker
+ * or because the process is to stop. */
+static void go_on(conn_rec *c)
+{
+    char first;
+
+    if (c->keepalive == AP_CONN_KEEPALIVE && !c->aborted
+        && !c->data_in_input_filters && peek(c, &first, 1) > 0) {
+        c->data_in_input_filters = 1;
+        lesson_see(c);
+    }
 }
 
 /* The hook is within itself on this thread, for this connection. */
@@ -146,6 +162,9 @@ int takeback_process_connection(conn_rec *c)
     int rv;
 
     intake_open();
+    if (lesson_seen(c)) {
+        c->data_in_input_filters = 0; /* it is still in the socket */
+    }
     if (!st || !l || within == c) {
         return DECLINED;
     }
@@ -159,8 +178,9 @@ int takeback_process_connection(conn_rec *c)
     rv = ap_run_process_connection(c);
     within = NULL;
     intake_open();
-    if (rv == OK && c->cs && c->cs->state == CONN_STATE_WRITE_COMPLETION) {
-        go_home(c, l);
+    if (rv == OK && c->cs && c->cs->state == CONN_STATE_WRITE_COMPLETION
+        && !go_home(c, l)) {
+        go_on(c);
     }
     return rv;
 }
