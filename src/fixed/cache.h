@@ -10,6 +10,7 @@
 #define CPUAFFINITY_CACHE_H
 
 #include "fixed/answer.h"
+#include "fixed/cold.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,16 +42,17 @@ typedef struct cache_file {
     const char *data; /* the whole content, or NULL: send from fd */
     int fd;           /* open for reading, or -1 */
     int64_t size;
+    cold_range warm; /* the sender's */
 } cache_file;
 
 /* One answer. Read-only for callers. */
 typedef struct cache_entry {
     answer answer;
-    const cache_file *file; /* NULL until live */
-    const char *path;       /* as httpd opens it */
-    const void *tag;        /* the caller's, of the last cache_learn() */
-    int live;               /* 1: may be repeated; 0: seen once */
-    uint64_t hits;          /* for the caller's audit; cache_use counts it */
+    cache_file *file; /* NULL until live */
+    const char *path; /* as httpd opens it */
+    const void *tag;  /* the caller's, of the last cache_learn() */
+    int live;         /* 1: may be repeated; 0: seen once */
+    uint64_t hits;    /* for the caller's audit; cache_use counts it */
 } cache_entry;
 
 typedef enum cache_outcome {

@@ -26,3 +26,23 @@ int64_t cold_ready(int fd, int64_t off, int64_t len)
     }
     return len;
 }
+
+int64_t cold_ready_lately(cold_range *known, int fd, int64_t off, int64_t len,
+                          int64_t now)
+{
+    int fresh = known->to > 0 && now - known->at < COLD_TRUST;
+    int64_t ready;
+
+    if (fresh && off >= known->from && off + len <= known->to) {
+        return len;
+    }
+    ready = cold_ready(fd, off, len);
+    if (fresh && off >= known->from && off <= known->to) {
+        /* Its beginning keeps its age. */
+        known->to = off + ready > known->to ? off + ready : known->to;
+    }
+    else {
+        *known = (cold_range){off, off + ready, now};
+    }
+    return ready;
+}

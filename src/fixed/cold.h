@@ -24,4 +24,20 @@
  */
 int64_t cold_ready(int fd, int64_t off, int64_t len);
 
+/* Milliseconds for which a range that was in memory is taken to be: it has
+ * just been used, so others go before it. */
+#define COLD_TRUST 100
+
+/* A range of a file, in memory at @a at (ms); all zero: none. */
+typedef struct cold_range {
+    int64_t from;
+    int64_t to;
+    int64_t at;
+} cold_range;
+
+/* As cold_ready() at the moment @a now (ms), without a look at what is in
+ * @a known; notes there what is found. */
+int64_t cold_ready_lately(cold_range *known, int fd, int64_t off, int64_t len,
+                          int64_t now);
+
 #endif

@@ -196,9 +196,10 @@ static ssize_t copy_some(send_buffers *b, int fd, sending *s, size_t want)
 
 /* How many of the next @a want bytes go out without waiting for a disk; 0:
  * none yet. */
-static size_t warm_some(sending *s, int64_t want)
+static size_t warm_some(sending *s, int64_t want, int64_t now)
 {
-    int64_t n = cold_ready(s->entry->file->fd, s->file_off, want);
+    cache_file *f = s->entry->file;
+    int64_t n = cold_ready_lately(&f->warm, f->fd, s->file_off, want, now);
 
     if (n == 0 && ++s->looks >= COLD_LOOKS) {
         n = want < COLD_STEP ? want : COLD_STEP;
@@ -226,7 +227,7 @@ static ssize_t file_some(send_buffers *b, int fd, sending *s, size_t want)
     return n;
 }
 
-send_result send_go_on(send_buffers *b, int fd, sending *s)
+send_result send_go_on(send_buffers *b, int fd, sending *s, int64_t now)
 {
     int64_t slice = SEND_SLICE;
 
@@ -244,7 +245,7 @@ send_result send_go_on(send_buffers *b, int fd, sending *s)
         if (slice <= 0) {
             return SEND_SLICED;
         }
-        want = warm_some(s, s->file_left < slice ? s->file_left : slice);
+        want = warm_some(s, s->file_left < slice ? s->file_left : slice, now);
         if (!want) {
             return SEND_COLD;
         }
@@ -261,6 +262,9 @@ send_result send_go_on(send_buffers *b, int fd, sending *s)
         s->file_off += n;
         s->file_left -= n;
         slice -= n;
+        if ((size_t)n < want && !s->by_read) {
+            return SEND_BLOCKED; /* it took what the socket had room for */
+        }
     }
     return SEND_DONE;
 }

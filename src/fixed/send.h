@@ -76,8 +76,8 @@ send_result send_flush(send_buffers *b, cache *c, int fd, int more,
 /* Empties the batch without sending: its connection is over. */
 void send_drop(send_buffers *b, cache *c);
 
-/* Goes on with what is left; at most a slice of a file. */
-send_result send_go_on(send_buffers *b, int fd, sending *s);
+/* Goes on with what is left; at most a slice of a file. @a now in ms. */
+send_result send_go_on(send_buffers *b, int fd, sending *s, int64_t now);
 
 /* Bytes that have not left. */
 int64_t send_left(const sending *s);

@@ -141,7 +141,7 @@ static served send_file(serving *s, cache_entry *e, const answer_reply *reply,
     s->c->answer = job;
     r = send_flush(&s->st->out, s->st->cache, s->c->fd, 1, &job);
     if (r == SEND_DONE) {
-        r = send_go_on(&s->st->out, s->c->fd, job);
+        r = send_go_on(&s->st->out, s->c->fd, job, s->l->now);
     }
     if (r == SEND_DONE) {
         drop_sending(s->st, s->c);
@@ -388,7 +388,7 @@ static void go_on_sending(loop *l, conn *c)
 {
     statics *st = l->answers_ctx;
     sending *job = c->answer;
-    send_result r = send_go_on(&st->out, c->fd, job);
+    send_result r = send_go_on(&st->out, c->fd, job, l->now);
     int over = job->close;
     char *in = c->in;
     size_t len = c->in_len;
