@@ -35,7 +35,7 @@ DEPS := apache2-bin apache2-dev libhwloc-dev libjansson-dev pkg-config gcc make 
 	python3 nghttp2-client util-linux libc6-dev media-types openssl strace \
 	apache2-utils
 DEPS_BENCH := wrk nginx libnginx-mod-http-lua lighttpd haproxy r-base-core \
-	r-cran-ggplot2 r-cran-svglite
+	r-cran-ggplot2 r-cran-svglite iproute2
 
 # Targets that need the packages install them first, then start over, so
 # that apxs and pkg-config are asked once they are there.

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 
+from .net import congestion_control
 from .procs import slurp
 
 
@@ -84,7 +85,7 @@ def describe(httpd):
         "kernel": f"{uname.sysname} {uname.release} {uname.version}",
         "distribution": output("sh", "-c",
                                ". /etc/os-release; echo $PRETTY_NAME").strip(),
-        "congestion_control": sysctl("net.ipv4.tcp_congestion_control"),
+        "congestion_control": congestion_control(),
         "somaxconn": sysctl("net.core.somaxconn"),
         "autogroup": sysctl("kernel.sched_autogroup_enabled"),
         "mitigations": holes,

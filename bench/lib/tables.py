@@ -51,7 +51,8 @@ def where(results):
         if machine["versions"][name] != "absent")
     return f"{results['started'][:10]}, {machine['cpus']} × " \
         f"{machine['cpu']}{' (virtual)' if machine['virtual'] == 'yes' else ''}"\
-        f", Linux {machine['kernel'].split()[1]}; {versions}"
+        f", Linux {machine['kernel'].split()[1]}, TCP " \
+        f"{machine['congestion_control']}; {versions}"
 
 
 def short(name, version):
