@@ -189,10 +189,10 @@ void adopt_look(loop *l)
     SEAT_SET(l->row, idle_workers, (uint32_t)(idle < 0 ? 0 : idle));
     SEAT_SET(l->row, connections, l->conns.count);
     SEAT_SET(l->row, busy_us, even_busy());
+    SEAT_SET(l->row, beat, (uint64_t)l->now);
     if (l->even) {
         even_look(l);
     }
-    SEAT_SET(l->row, beat, (uint64_t)l->now);
     SEAT_SET(l->row, state, SEAT_RUNNING);
     look_round(l);
     if (l->look) {

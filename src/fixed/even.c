@@ -8,27 +8,34 @@
 
 #include "fixed/loopconn.h"
 
-/* Looked at over so many ms: shorter is noise. */
-#define WINDOW 900
+/* Looked at over so many ms at least: one look (ADOPT_LOOK) after the other.
+ * A connection moves once in its life, so a wrong move is a cheap one. */
+#define WINDOW 300
 /* Share of the time that a thread ran or wanted to: so much is a bottleneck,
  * and a seat with less than this part of it idles. */
-#define BUSY 0.80
+#define BUSY 0.70
 #define IDLE_PART 0.6
 /* Of what would make two seats equal, this part goes at once. */
 #define STEP 0.5
 
+/* What a seat's row said when the window began. */
+typedef struct even_seat {
+    uint64_t busy_us;
+    uint64_t beat;
+} even_seat;
+
 struct even {
-    int64_t since;     /* when the window began; 0: not yet */
-    uint64_t *busy_us; /* of each seat at its beginning */
-    int to;            /* who gets connections */
-    unsigned left;     /* how many still go */
+    int64_t since;   /* when the window began; 0: not yet */
+    int to;          /* who gets connections */
+    unsigned left;   /* how many still go */
+    even_seat was[]; /* of each seat */
 };
 
 even *even_make(apr_pool_t *p, const seat_table *seats)
 {
-    even *e = apr_pcalloc(p, sizeof(*e));
+    size_t n = (size_t)seats->seats;
+    even *e = apr_pcalloc(p, sizeof(*e) + n * sizeof(*e->was));
 
-    e->busy_us = apr_pcalloc(p, sizeof(*e->busy_us) * (size_t)seats->seats);
     e->to = -1;
     return e;
 }
@@ -56,16 +63,21 @@ uint64_t even_busy(void)
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* The share of the window that a seat was busy; 2: it says nothing. */
-static double share(const even *e, const loop *l, int seat, int64_t elapsed)
+/* The share of the window that a seat was busy; 2: it says nothing. Each
+ * seat tells of its own time, which is not quite ours. */
+static double share(const even *e, const loop *l, int seat)
 {
-    uint64_t now = SEAT_GET(&l->seats->rows[seat], busy_us);
+    const seat_row *row = &l->seats->rows[seat];
+    const even_seat *was = &e->was[seat];
+    uint64_t busy_us = SEAT_GET(row, busy_us);
+    uint64_t beat = SEAT_GET(row, beat);
 
-    if (!seat_holder(l->seats, seat) || now < e->busy_us[seat]
-        || SEAT_GET(&l->seats->rows[seat], state) == SEAT_STOPPING) {
+    if (!seat_holder(l->seats, seat) || !was->beat || busy_us < was->busy_us
+        || beat < was->beat + WINDOW / 2
+        || SEAT_GET(row, state) == SEAT_STOPPING) {
         return 2;
     }
-    return (double)(now - e->busy_us[seat]) / 1000 / (double)elapsed;
+    return (double)(busy_us - was->busy_us) / 1000 / (double)(beat - was->beat);
 }
 
 static void begin_window(even *e, const loop *l)
@@ -74,18 +86,18 @@ static void begin_window(even *e, const loop *l)
 
     e->since = l->now;
     for (i = 0; i < l->seats->seats; i++) {
-        e->busy_us[i] = SEAT_GET(&l->seats->rows[i], busy_us);
+        e->was[i].busy_us = SEAT_GET(&l->seats->rows[i], busy_us);
+        e->was[i].beat = SEAT_GET(&l->seats->rows[i], beat);
     }
 }
 
 void even_look(loop *l)
 {
     even *e = l->even;
-    int64_t elapsed = l->now - e->since;
     double mine, least = 2;
     int i;
 
-    if (!e->since || elapsed < WINDOW) {
+    if (!e->since || l->now - e->since < WINDOW) {
         if (!e->since) {
             begin_window(e, l);
         }
@@ -93,9 +105,9 @@ void even_look(loop *l)
     }
     e->to = -1;
     e->left = 0;
-    mine = share(e, l, l->seat, elapsed);
+    mine = share(e, l, l->seat);
     for (i = 0; i < l->seats->seats; i++) {
-        double other = i == l->seat ? 2 : share(e, l, i, elapsed);
+        double other = i == l->seat ? 2 : share(e, l, i);
 
         if (other < least) {
             least = other;
