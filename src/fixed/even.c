@@ -25,7 +25,7 @@ typedef struct even_seat {
 } even_seat;
 
 struct even {
-    int64_t since;   /* when the window began; 0: not yet */
+    int64_t since;   /* when the window began; 0: not yet, all say nothing */
     int to;          /* who gets connections */
     unsigned left;   /* how many still go */
     even_seat was[]; /* of each seat */
@@ -97,10 +97,7 @@ void even_look(loop *l)
     double mine, least = 2;
     int i;
 
-    if (!e->since || l->now - e->since < WINDOW) {
-        if (!e->since) {
-            begin_window(e, l);
-        }
+    if (l->now - e->since < WINDOW) {
         return;
     }
     e->to = -1;
@@ -114,7 +111,7 @@ void even_look(loop *l)
             e->to = i;
         }
     }
-    if (mine <= 2 && mine >= BUSY && least < mine * IDLE_PART
+    if (mine < 2 && mine >= BUSY && least < mine * IDLE_PART
         && l->conns.count > 1) {
         e->left = (unsigned)((double)l->conns.count * (mine - least)
                              / (2 * mine) * STEP)
