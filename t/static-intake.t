@@ -12,17 +12,23 @@ use Test::Static;
 plan skip_all => 'a sanitizer is preloaded, and so would be the pause'
     if $ENV{SANITIZER};
 
-my $h = Test::Static::server(conf => <<'END');
+# A server that pauses, with old files, each of which says its name.
+sub server {
+    my ($files, %o) = @_;
+    my $h = Test::Static::server(%o);
+    Test::Static::old_file($h, $_, "This is $_\n") for @$files;
+    $h->{env} = { PAUSE => 30,
+        LD_PRELOAD => Test::Httpd::build_dir() . '/preload/pause.so' };
+    return $h->start;
+}
+
+my @files = map "f$_.txt", 0 .. 9;
+my $h = server(\@files, conf => <<'END');
 FixedStaticMemory 64K 16M
 FixedStaticCache 1000 60s
 MaxKeepAliveRequests 0
 EnableSendfile off
 END
-my @files = map "f$_.txt", 0 .. 9;
-Test::Static::old_file($h, $_, "This is $_\n") for @files;
-$h->{env} = { PAUSE => 30,
-    LD_PRELOAD => Test::Httpd::build_dir() . '/preload/pause.so' };
-$h->start;
 
 sub hits { return Test::Client::counter($h, 'loop_hits') }
 
@@ -72,15 +78,11 @@ $h->finish;
 
 # With one thread, which is not idle yet when the next request is there: the
 # MPM would close a connection that waits in its pollset then.
-$h = Test::Static::server(mpm_conf => "ThreadsPerChild 1\n", conf => <<'END');
+my @many = map "g$_.txt", 1 .. 30;
+$h = server(\@many, mpm_conf => "ThreadsPerChild 1\n", conf => <<'END');
 FixedStaticCache 1000 60s
 EnableSendfile off
 END
-my @many = map "g$_.txt", 1 .. 30;
-Test::Static::old_file($h, $_, "This is $_\n") for @many;
-$h->{env} = { PAUSE => 30,
-    LD_PRELOAD => Test::Httpd::build_dir() . '/preload/pause.so' };
-$h->start;
 $c = Test::Client->new($h->port);
 is scalar(grep { my $r = $c->get("/$_"); $r && $r->{body} eq "This is $_\n" }
     @many), 30, 'one thread: no answer is missing, no connection closed';
