@@ -12,7 +12,7 @@
 #   make fuzz       each fuzz target for FUZZ_SECONDS (60)
 #   make coverage   line coverage of all tests
 #   make lint       clang-format, clang-tidy, sizes; format: reformats
-#   make bench-affinity   CPUAffinity against taskset (ROUNDS, SECONDS)
+#   make bench-affinity   CPUAffinity against taskset (BENCH_FLAGS)
 #   make bench      the comparison (QUICK=1: under five minutes; BENCH_FLAGS)
 #   make bench-readme     the tables of README and docs from the last bench
 #   make install    module, tool, sample configuration (DESTDIR=)
@@ -236,10 +236,9 @@ bench: deps
 bench-readme:
 	@./bench/headline
 
-bench-affinity: deps
-	@./t/deps wrk
-	@$(MAKE) --no-print-directory all
-	@./bench/affinity $(AFFINITY_FLAGS)
+bench-affinity:
+	@$(MAKE) --no-print-directory bench \
+	    BENCH_FLAGS="--only ^affinity- $(BENCH_FLAGS)"
 
 install: all
 	install -d $(DESTDIR)$(LIBEXEC) $(DESTDIR)/usr/bin

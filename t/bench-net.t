@@ -1,40 +1,42 @@
-# The bench has a loopback with the congestion control that is asked for, or
-# says why not and goes on.
-use strict;
-use warnings;
-use Cwd qw(abs_path);
-use File::Temp qw(tempdir);
-use FindBin;
-use JSON::PP;
-use Test::More;
+#!/usr/bin/python3
+"""The bench has a loopback with the congestion control that is asked for, or
+says why not and goes on."""
 
-my $top = abs_path("$FindBin::Bin/..");
-my $build = abs_path($ENV{BUILD} || "$top/build");
-my $out = tempdir(CLEANUP => 1);
+import os
+import sys
 
-# What the run says, and what it found its connections to have.
-sub bench {
-    my $text = `timeout 60 $top/bench/run --contestants stock --rounds 1 \\
-        --only 'static-1k-ka-c10\$' --seconds 0.3 --no-plots --build $build \\
-        --out $out @_ 2>&1`;
-    is $? >> 8, 0, "bench/run @_: done";
-    open my $fh, '<', "$out/results.json" or die $!;
-    local $/;
-    return ($text, decode_json(<$fh>)->{machine}{congestion_control});
-}
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "lib"))
+import benchtest  # noqa: E402
+import tap  # noqa: E402
 
-my $refused = qr/^bench: no network namespace with \w+, so .*machine's/m;
-my (undef, $own) = bench('--congestion system');
-like $own, qr/^\w+$/, "as it is: $own";
-my $other = $own eq 'reno' ? 'cubic' : 'reno';
-my ($text, $name) = bench("--congestion $other");
-if ($text =~ $refused) {
-    is $name, $own, 'not possible here: said, and as it is';
-}
-else {
-    is $name, $other, 'another one';
-}
-($text, $name) = bench('--congestion nonesuch');
-like $text, $refused, 'one that does not exist: said';
-is $name, $own, 'and as it is';
-done_testing;
+REFUSED = r"(?m)^bench: no network namespace with \w+, so .*machine's"
+
+
+class Congestion(benchtest.BenchCase):
+    def control(self, name):
+        """(output, what its connections had)"""
+        code, text = self.bench("--contestants", "stock", "--rounds", 1,
+                                "--only", "static-1k-ka-c10$", "--seconds",
+                                0.3, "--congestion", name)
+        self.assertEqual(code, 0, text)
+        return text, self.results()["machine"]["congestion_control"]
+
+    def test_congestion_control(self):
+        """the machine's, another one, and one that does not exist"""
+        own = self.control("system")[1]
+        self.assertRegex(own, r"^\w+$")
+        other = "cubic" if own == "reno" else "reno"
+        text, name = self.control(other)
+        if "no network namespace" in text:
+            self.assertRegex(text, REFUSED)
+            self.assertEqual(name, own)
+        else:
+            self.assertEqual(name, other)
+        text, name = self.control("nonesuch")
+        self.assertRegex(text, REFUSED)
+        self.assertEqual(name, own)
+
+
+if __name__ == "__main__":
+    tap.main()

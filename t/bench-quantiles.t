@@ -1,87 +1,117 @@
-# The bench's quantiles and medians against R's: recorded raw files of h2load
-# in t/data, with R's answers beside them (quantiles.R made quantiles.tsv).
-# Where R is installed it is asked again.
-use strict;
-use warnings;
-use FindBin;
-use JSON::PP;
-use Test::More;
+#!/usr/bin/python3
+"""The bench's quantiles and medians against R's: recorded raw files of h2load
+in t/data, with R's answers beside them (quantiles.R made quantiles.tsv).
+Where R is installed it is asked again. And wrk's output, recorded, as it is
+read."""
 
-my $data = "$FindBin::Bin/data";
-my $bench = "$FindBin::Bin/../bench";
-my @files = glob "$data/h2load-*.tsv";
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
 
-sub parse_r {
-    my %r;
-    for (split /\n/, $_[0]) {
-        my ($file, $figure, $value) = split /\t/;
-        $r{$file}{$figure} = $value unless $file eq 'file';
-    }
-    return \%r;
-}
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "lib"))
+import benchtest  # noqa: E402
+import tap  # noqa: E402
+from cpubench import load, stats, wrk  # noqa: E402
 
-my $recorded = do {
-    open my $fh, '<', "$data/quantiles.tsv" or die $!;
-    local $/;
-    parse_r(<$fh>);
-};
+FILES = sorted(glob.glob(f"{benchtest.DATA}/h2load-*.tsv"))
 
-my $program = <<'END';
-import json, os, sys
-sys.dont_write_bytecode = True
-sys.path.insert(0, sys.argv[1])
-from lib import stats
-out = {}
-for path in sys.argv[2:]:
-    with open(path, "rb") as file:
-        starts, times, bad = stats.parse_samples(file.read())
-    row = stats.summary(times)
-    row["bad"] = bad
-    row["curve"] = stats.curve(times)
-    out[os.path.basename(path)] = row
-print(json.dumps(out))
-END
-open my $py, '-|', '/usr/bin/python3', '-c', $program, $bench, @files
-    or die "python3: $!";
-my $ours = decode_json(do { local $/; <$py> });
-ok close $py, 'the bench reads the recorded files';
 
-sub compare {
-    my ($r, $who) = @_;
-    for my $file (sort keys %$r) {
-        my @wrong = grep {
-            abs($ours->{$file}{$_} - $r->{$file}{$_})
-                > 1e-6 * (1 + abs $r->{$file}{$_})
-        } sort keys %{ $r->{$file} };
-        is_deeply \@wrong, [], "$file: as $who says";
-    }
-}
+def parse_r(text):
+    """{file: {figure: value}} of R's table."""
+    found = {}
+    for line in text.splitlines():
+        name, figure, value = line.split("\t")
+        if name != "file":
+            found.setdefault(name, {})[figure] = float(value)
+    return found
 
-is scalar keys %$recorded, scalar @files, 'R has answered for every file';
-compare($recorded, 'R said');
-is_deeply $ours->{'h2load-errors.tsv'}{bad}, { 503 => 42 },
-    'answers of status 503 are counted as errors, and are no samples';
-my @curve = @{ $ours->{'h2load-keepalive.tsv'}{curve} };
-ok !(grep { $_->[0] > 0.9995 } @curve),
-    'no quantile is drawn that 1501 samples do not carry';
 
-SKIP: {
-    my $have = `sh -c 'command -v Rscript'`;
-    skip 'Rscript is not installed: only its recorded answers were compared',
-        scalar @files unless $have;
-    open my $fh, '-|', 'Rscript', '--vanilla', "$data/quantiles.R", @files
-        or die "Rscript: $!";
-    my $r = parse_r(do { local $/; <$fh> });
-    close $fh;
-    compare($r, 'R says now');
-}
+def ours():
+    found = {}
+    for path in FILES:
+        with open(path, "rb") as file:
+            _, times, bad = stats.parse_samples(file.read())
+        found[os.path.basename(path)] = (stats.summary(times), bad,
+                                         stats.curve(times))
+    return found
 
-# one value, and medians of an even number of rounds
-my $small = `/usr/bin/python3 -c "
-import sys; sys.dont_write_bytecode = True
-sys.path.insert(0, '$bench')
-from lib import stats
-print(stats.summary([7])['p999'], stats.median([4, 1, 3, 2]),
-      stats.spread([None, None]), stats.summary([]))"`;
-is $small, "7.0 2.5 None None\n", 'one sample, even rounds, none at all';
-done_testing;
+
+class Quantiles(unittest.TestCase):
+    def compare(self, r):
+        mine = ours()
+        self.assertEqual(sorted(r), sorted(mine), "an answer for every file")
+        for name, figures in r.items():
+            for key, value in figures.items():
+                self.assertLessEqual(abs(mine[name][0][key] - value),
+                                     1e-6 * (1 + abs(value)), (name, key))
+
+    def test_as_r_said(self):
+        self.compare(parse_r(benchtest.slurp(
+            f"{benchtest.DATA}/quantiles.tsv")))
+
+    @unittest.skipUnless(shutil.which("Rscript"), "Rscript is not installed: "
+                         "only its recorded answers were compared")
+    def test_as_r_says(self):
+        done = subprocess.run(
+            ["Rscript", "--vanilla", f"{benchtest.DATA}/quantiles.R", *FILES],
+            stdout=subprocess.PIPE, text=True, check=True, timeout=60)
+        self.compare(parse_r(done.stdout))
+
+    def test_errors_are_no_samples(self):
+        self.assertEqual(ours()["h2load-errors.tsv"][1], {"503": 42})
+
+    def test_the_curve_ends_where_the_samples_do(self):
+        curve = ours()["h2load-keepalive.tsv"][2]
+        self.assertLessEqual(max(p for p, _ in curve), 0.9995,
+                             "1501 samples carry no more")
+
+    def test_few_samples(self):
+        self.assertEqual(stats.summary([7])["p999"], 7)
+        self.assertEqual(stats.median([4, 1, 3, 2]), 2.5)
+        self.assertIsNone(stats.spread([None, None]))
+        self.assertIsNone(stats.summary([]))
+
+
+class Wrk(unittest.TestCase):
+    text = benchtest.slurp(f"{benchtest.DATA}/wrk-keepalive.txt")
+
+    def parsed(self, text):
+        result = load.Load("")
+        wrk.parse(text, result)
+        return result
+
+    def number(self, pattern):
+        return float(re.search(pattern, self.text, re.S)[1])
+
+    def test_counts(self):
+        got = self.parsed(self.text)
+        self.assertEqual(got.requests, self.number(r"(\d+) requests in"))
+        self.assertAlmostEqual(got.requests / got.seconds(),
+                               self.number(r"Requests/sec:\s*([\d.]+)"), 1)
+        self.assertEqual(got.errors, {})
+
+    def test_latency(self):
+        latency = stats.summary(self.parsed(self.text).samples)
+        self.assertLessEqual(
+            abs(latency["median"] - self.number(r"50%\s+([\d.]+)us")), 1)
+        self.assertLessEqual(
+            abs(latency["p99"] / 1000
+                - self.number(r"99%\s+([\d.]+)ms")), 0.011)
+
+    def test_errors_have_names(self):
+        bad = self.parsed(self.text.replace(" 0 0 0 0 0\n", " 0 7 0 3 0\n"))
+        self.assertEqual(bad.errors, {"read errors": 7,
+                                      "status not 2xx or 3xx": 3})
+
+    def test_no_counts(self):
+        none = self.parsed("unable to connect to 127.0.0.1:1\n")
+        self.assertRegex(none.errors["generator"], "unable to connect")
+
+
+if __name__ == "__main__":
+    tap.main()

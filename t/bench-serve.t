@@ -1,38 +1,35 @@
-# bench/serve, told to end, leaves no server behind.
-use strict;
-use warnings;
-use Cwd qw(abs_path);
-use FindBin;
-use IPC::Open3;
-use Test::More;
-use Time::HiRes qw(sleep time);
+#!/usr/bin/python3
+"""bench/serve, told to end, leaves no server behind."""
 
-my $top = abs_path("$FindBin::Bin/..");
-my $build = abs_path($ENV{BUILD} || "$top/build");
-# What is started here is known by its environment.
-$ENV{BENCH_SERVE_TEST} = $$;
+import os
+import subprocess
+import sys
+import unittest
 
-sub left {
-    return grep {
-        my $env = '';
-        if (open my $fh, '<', $_) {
-            local $/;
-            $env = <$fh> // '';
-        }
-        $env =~ /(?:^|\0)BENCH_SERVE_TEST=$$(?:\0|$)/
-    } glob '/proc/[0-9]*/environ';
-}
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "lib"))
+import benchtest  # noqa: E402
+import tap  # noqa: E402
 
-my $pid = open3(my $in, my $out, undef, "$top/bench/serve", 'fixedstatic',
-    '--port', 0, '--build', $build);
-my $line = <$out>;
-like $line, qr{^httpd fixed \+ static .* on http://127.0.0.1:\d+$},
-    'bench/serve';
-cmp_ok scalar(left()), '>', 1, 'it has a server';
-kill 'TERM', $pid;
-waitpid $pid, 0;
-is $? >> 8, 143, 'ends by SIGTERM';
-my $end = time + 5;
-sleep 0.1 while left() && time < $end;
-is_deeply [ left() ], [], 'and its server, too';
-done_testing;
+
+class Serve(unittest.TestCase):
+    def test_ends_with_its_server(self):
+        mark = benchtest.Marked()
+        serve = subprocess.Popen(
+            [f"{benchtest.TOP}/bench/serve", "fixedstatic", "--port", "0",
+             "--build", benchtest.BUILD], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True, env=mark.environ())
+        self.addCleanup(serve.kill)
+        self.assertRegex(serve.stdout.readline(), r"^httpd fixed \+ static "
+                         r".* on http://127.0.0.1:\d+$")
+        self.assertGreater(len(mark.left()), 1, "it has a server")
+        serve.terminate()
+        self.assertEqual(serve.wait(30), 143)
+        serve.stdin.close()
+        serve.stdout.close()
+        self.assertTrue(benchtest.wait_for(lambda: not mark.left(), 10),
+                        mark.left())
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,5 +1,9 @@
 """What is measured. A scenario is data; load.py and rounds.py act on it."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+
 SIZES = {"1k.txt": 1024, "10k.txt": 10240, "100k.txt": 102400,
          "1m.txt": 1048576, "10m.txt": 10485760}
 
@@ -18,43 +22,47 @@ QUICK = ("stock", "taskset", "cpu", "fixed", "fixedstatic", "nginx",
          "lighttpd")
 
 
+@dataclass(frozen=True)
 class Scenario:
-    """kind: http, wrk, many, idle, mixed or flaky. plots: its raw samples are
-    drawn. who: names of those that take part, None for all but the limit."""
+    """One kind of work for every contestant that enters it."""
 
-    def __init__(self, name, group, title, site="static", kind="http",
-                 path="/1k.txt", connections=10, pipeline=1, close=False,
-                 plots=False, rounds=None, seconds=None, who=None,
-                 threads=None, active=None, rate=None, tree=None, warm=None,
-                 sweep_of=None):
-        self.name = name
-        self.group = group
-        self.title = title
-        self.site = site
-        self.kind = kind
-        self.path = path
-        self.connections = connections
-        self.pipeline = pipeline
-        self.close = close
-        self.plots = plots
-        self.rounds = rounds
-        self.seconds = seconds
-        self.who = who
-        # wrk's
-        self.threads = threads
-        # requests in flight on idle's connections
-        self.active = active
-        # requests a second there; None: as many as can be
-        self.rate = rate
-        # (directories, files in each) below /many
-        self.tree = tree
-        # seconds of warm-up before each run; None: a moment before the first
-        self.warm = warm
-        # nginx's best of that scenario takes part, if there was one
-        self.sweep_of = sweep_of
-        self.size = 1024 if tree else SIZES.get(path.lstrip("/"))
+    name: str
+    group: str
+    title: str
+    site: str = "static"
+    # http, wrk, many, idle, mixed or flaky: how load is made
+    kind: str = "http"
+    path: str = "/1k.txt"
+    connections: int = 10
+    pipeline: int = 1
+    # a connection per request
+    close: bool = False
+    # its raw samples are drawn
+    plots: bool = False
+    rounds: int | None = None
+    seconds: float | None = None
+    # names of those that take part, None for all but the limit
+    who: tuple | None = None
+    # wrk's
+    threads: int | None = None
+    # requests in flight on idle's connections
+    active: int | None = None
+    # requests a second there; None: as many as can be
+    rate: int | None = None
+    # (directories, files in each) below /many
+    tree: tuple | None = None
+    # seconds of warm-up before each run; None: a moment before the first
+    warm: float | None = None
+    # nginx's best of that scenario takes part, if there was one
+    sweep_of: str | None = None
+
+    @property
+    def size(self):
+        """Bytes of the file; None where there is none."""
+        return 1024 if self.tree else SIZES.get(self.path.lstrip("/"))
 
     def describe(self):
+        """What results.json says of it."""
         keys = ("name", "group", "title", "site", "kind", "path",
                 "connections", "pipeline", "close", "size")
         return {key: getattr(self, key) for key in keys}
@@ -128,6 +136,15 @@ def balance(connections, **more):
                     site="pids", connections=connections, **more)
 
 
+def affinity(connections):
+    """Pinning alone, with the numbers of bug 66424."""
+    return Scenario(f"affinity-c{connections}", "affinity",
+                    f"bug 66424: 1 KiB, keep-alive, {connections} "
+                    f"connections, wrk -t2 -c{connections}", kind="wrk",
+                    threads=2, connections=connections, rounds=5, seconds=4,
+                    who=("stock", "taskset", "cpu"))
+
+
 def hello(**more):
     return Scenario("hello", "dynamic", "hello: a dynamic answer of 24 bytes, "
                     "50 connections", site="dynamic",
@@ -183,6 +200,7 @@ def full_list():
                  for c in counts]
     return some + [
         static("1k.txt", 250, pipeline=16), balance(10), balance(100),
+        affinity(200), affinity(1000),
         flaky(2, 15),
         Scenario("mixed", "dynamic", "mixed: 90 % static 1 KiB, 10 % dynamic, "
                  "50 connections", site="dynamic", kind="mixed",
