@@ -42,6 +42,48 @@ void fate_httpd(loop *l, conn *c, const char *bytes, size_t len)
     loop_hand_over(l, c);
 }
 
+/* Until when the rest of a request may come, c->in_len bytes of which are
+ * there: Timeout for each read, RequestReadTimeout for all of the head. */
+static int64_t read_deadline(const loop *l, const conn *c,
+                             const learn_address *a)
+{
+    int64_t each = l->now + a->timeout;
+    int64_t all = c->began + a->header_first;
+
+    if (!a->header_first) {
+        return each;
+    }
+    if (a->header_rate > 0) {
+        all += (int64_t)c->in_len * 1000 / a->header_rate;
+        if (a->header_max > 0 && all > c->began + a->header_max) {
+            all = c->began + a->header_max;
+        }
+    }
+    return all < each ? all : each;
+}
+
+void fate_slow(loop *l, conn *c)
+{
+    c->expired = 1;
+    loop_hand_over(l, c);
+}
+
+void fate_more(loop *l, conn *c, const learn_address *a, int another)
+{
+    int64_t until;
+
+    if (c->state != CONN_READING || another) {
+        c->state = CONN_READING;
+        c->began = l->now;
+    }
+    until = read_deadline(l, c, a);
+    if (until <= l->now) {
+        fate_slow(l, c);
+        return;
+    }
+    loop_wait(l, c, EPOLLIN, until);
+}
+
 /* All is answered: waits for the next request as long as the vhost says. */
 void fate_idle(loop *l, conn *c, int64_t timeout)
 {

@@ -7,6 +7,7 @@
 #ifndef CPUAFFINITY_FATE_H
 #define CPUAFFINITY_FATE_H
 
+#include "fixed/learn.h"
 #include "fixed/loop.h"
 
 /* Keeps a copy of bytes that were read and not answered, instead of those
@@ -15,6 +16,14 @@ int fate_keep(conn *c, const char *bytes, size_t len);
 
 /* httpd's from here on, with these bytes. */
 void fate_httpd(loop *l, conn *c, const char *bytes, size_t len);
+
+/* Waits for the rest of a request, some of which is kept; @a another than
+ * before. What comes after its time gives it no more of that. */
+void fate_more(loop *l, conn *c, const learn_address *a, int another);
+
+/* The rest of a request did not come in time: httpd's, which knows how to say
+ * that and is not to wait again. */
+void fate_slow(loop *l, conn *c);
 
 /* Waits for a request, @a timeout ms; goes to the next generation when the
  * loop stops. */

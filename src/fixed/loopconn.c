@@ -1,6 +1,7 @@
 #include "fixed/loopconn.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -40,9 +41,22 @@ static void ready(loop *l, watch *w, uint32_t events)
     }
 }
 
+int loopconn_pending(const conn *c)
+{
+    /* EPOLLIN and EPOLLOUT are poll's. */
+    struct pollfd p = {c->fd, (short)(c->events & (EPOLLIN | EPOLLOUT)), 0};
+
+    return p.events && poll(&p, 1, 0) == 1;
+}
+
 void loopconn_expired(loop *l, conn *c)
 {
-    if (served(l, c)) {
+    /* The process may have stood still, the connection been on its way here,
+     * or its event not been fetched yet: what had come by now counts. */
+    if (loopconn_pending(c)) {
+        ready(l, &c->watch, c->events);
+    }
+    else if (served(l, c)) {
         l->answers->expired(l, c);
     }
     else {

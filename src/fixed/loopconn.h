@@ -8,7 +8,12 @@
 
 #include "fixed/loop.h"
 
-/* Its timer has run out. */
+/* Does what it waits for stand in its socket, though nobody may have told us
+ * yet? One system call. */
+int loopconn_pending(const conn *c);
+
+/* Its timer has run out. The socket is looked at first: a timer counts only
+ * if nothing has come. */
 void loopconn_expired(loop *l, conn *c);
 
 /* Hands parked connections over as far as the door takes them. */

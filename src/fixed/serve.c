@@ -286,26 +286,6 @@ static served serve_one(serving *s, const char *head, size_t left,
     return hand_over(s, req, key, len, audit, head, left);
 }
 
-/* Until when the rest of a request may come, c->in_len bytes of which are
- * there: Timeout for each read, RequestReadTimeout for all of the head. */
-static int64_t read_deadline(const loop *l, const conn *c,
-                             const learn_address *a)
-{
-    int64_t each = l->now + a->timeout;
-    int64_t all = c->began + a->header_first;
-
-    if (!a->header_first) {
-        return each;
-    }
-    if (a->header_rate > 0) {
-        all += (int64_t)c->in_len * 1000 / a->header_rate;
-        if (a->header_max > 0 && all > c->began + a->header_max) {
-            all = c->began + a->header_max;
-        }
-    }
-    return all < each ? all : each;
-}
-
 /* Blank lines that came together with the request before them, which httpd
  * skips; more than it allows end the connection. @return bytes to skip */
 static size_t skip_blank(serving *s, const char *bytes, size_t len)
@@ -376,11 +356,7 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len, int piped)
         loop_close(l, c);
     }
     else {
-        if (c->state != CONN_READING || pos) {
-            c->state = CONN_READING;
-            c->began = l->now;
-        }
-        loop_wait(l, c, EPOLLIN, read_deadline(l, c, a));
+        fate_more(l, c, a, pos > 0);
     }
 }
 
@@ -464,9 +440,8 @@ void serve_ready(loop *l, conn *c, uint32_t events)
     }
 }
 
-/* Time for another look at a file that was not in memory. Else too slow: a
- * started request is httpd's, which knows how to say so and is not to wait
- * again; all others are closed as httpd closes them. */
+/* Time for another look at a file that was not in memory. Else too slow; all
+ * but started requests are closed as httpd closes them. */
 void serve_expired(loop *l, conn *c)
 {
     sending *job = c->answer;
@@ -476,8 +451,7 @@ void serve_expired(loop *l, conn *c)
         return;
     }
     if (c->state == CONN_READING && c->in) {
-        c->expired = 1;
-        loop_hand_over(l, c);
+        fate_slow(l, c);
         return;
     }
     loop_close(l, c);

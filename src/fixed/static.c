@@ -9,6 +9,7 @@
 #include "config.h"
 #include "fixed/known.h"
 #include "fixed/learn.h"
+#include "fixed/loopconn.h"
 #include "fixed/notice.h"
 #include "fixed/serve.h"
 #include "fixed/study.h"
@@ -58,7 +59,7 @@ static void make_room(loop *l, statics *st)
          n++) {
         conn *next = c->next;
 
-        if (c->state == CONN_IDLE) {
+        if (c->state == CONN_IDLE && !loopconn_pending(c)) {
             loop_close(l, c);
         }
         c = next;
