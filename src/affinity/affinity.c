@@ -16,6 +16,7 @@
 #include "affinity/planview.h"
 #include "affinity/tasks.h"
 #include "affinity/watch.h"
+#include "fixed/parcel.h"
 #include "fixed/processes.h"
 
 APLOG_USE_MODULE(cpuaffinity);
@@ -33,7 +34,7 @@ static struct {
     int plan_fd;
     int seat;
     int threaded;
-    apr_time_t next_pass; /* prefork: when connections look again */
+    int64_t next_pass; /* prefork: when connections look again; ms */
 } affinity = {.seat = -1, .plan_fd = -1};
 
 const plan *affinity_plan(void)
@@ -386,12 +387,12 @@ void affinity_child_status(pid_t pid, mpm_child_status state)
 static void look_after_self(conn_rec *c)
 {
     const config_server *cf = config_get(c->base_server);
-    apr_time_t now;
+    int64_t now;
 
     if (!cf->watch || affinity.seat < 0) {
         return;
     }
-    now = apr_time_now();
+    now = parcel_now();
     if (now >= affinity.next_pass) {
         watch_config w = {0};
 
@@ -399,7 +400,7 @@ static void look_after_self(conn_rec *c)
             fill_watch(&w, cf, c->base_server);
             watch_pass_now(c->pool, &w);
         }
-        affinity.next_pass = now + apr_time_from_sec(cf->watch);
+        affinity.next_pass = now + 1000 * (int64_t)cf->watch;
     }
 }
 

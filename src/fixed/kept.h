@@ -26,7 +26,8 @@ typedef struct kept_group {
     ap_listen_rec **recs; /* ours; [0] holds a duplicate of httpd's socket */
     int removed;          /* its Listen has gone: to be emptied and ended */
     int seats;            /* sockets from here on are surplus */
-    apr_time_t since;     /* when it was removed or got surplus sockets */
+    int64_t since;        /* CLOCK_MONOTONIC ms, when it was removed or got
+                             surplus sockets */
 } kept_group;
 
 typedef struct kept_sockets {

@@ -9,18 +9,19 @@
 #include "http_log.h"
 
 #include "fixed/kept.h"
+#include "fixed/parcel.h"
 
 APLOG_USE_MODULE(cpuaffinity);
 
 /* How long a socket that gets no new connections is still served: a lost
  * acknowledgement of a handshake comes again within that time. And how long
  * it may take at most, should nobody serve it. */
-#define GRACE apr_time_from_sec(10)
-#define GRACE_MAX apr_time_from_sec(60)
+#define GRACE 10000 /* ms, as all of them */
+#define GRACE_MAX 60000
 
 /* The same for a Listen that has gone, as long as children look after it:
  * until then its clients wait in vain. */
-#define GRACE_REMOVED apr_time_from_sec(2)
+#define GRACE_REMOVED 2000
 
 /* This generation's; the arrays are the parent's to change between forks. */
 static sockets_set *set;
@@ -168,7 +169,7 @@ static int gather(server_rec *s, kept_sockets *k, ap_listen_rec *lr, int seats)
     }
     g->lr = lr;
     if (g->n > seats && g->seats != seats) {
-        g->since = apr_time_now();
+        g->since = parcel_now();
     }
     g->seats = seats;
     return kept_grow(g, seats, &failed) ? failure(s, 1, g->name, failed) : OK;
@@ -181,7 +182,7 @@ static void remove_group(apr_pool_t *p, server_rec *s, kept_group *g)
     int i;
 
     g->removed = 1;
-    g->since = apr_time_now();
+    g->since = parcel_now();
     for (i = 0; i < g->n; i++) {
         if (steer_close_door(fds[i])) {
             steer_failed(s, g, "SO_ATTACH_FILTER");
@@ -213,7 +214,7 @@ static void publish(apr_pool_t *p, const kept_sockets *k, int seats)
     }
     groups = apr_palloc(p, sizeof(*groups) * (n + 1));
     set = apr_palloc(p, sizeof(*set));
-    *set = (sockets_set){apr_time_now(), seats, n, groups};
+    *set = (sockets_set){parcel_now(), seats, n, groups};
     for (g = k->groups, n = 0; g; g = g->next) {
         fill(p, &groups[n++], g);
     }
@@ -306,7 +307,7 @@ void sockets_tidy(void)
 {
     int i, j, waiting;
 
-    if (!set || apr_time_now() - set->made < GRACE_REMOVED) {
+    if (!set || parcel_now() - set->made < GRACE_REMOVED) {
         return;
     }
     for (i = 0; i < set->ngroups; i++) {
@@ -320,12 +321,13 @@ void sockets_tidy(void)
     }
 }
 
-/* Whether a socket's time is over. */
+/* Whether a socket's time is over. A build of the module that took the time
+ * of day may have written down when it began. */
 static int over(const kept_group *g, int from)
 {
-    apr_time_t age = apr_time_now() - g->since;
+    int64_t age = parcel_now() - g->since;
 
-    return age >= GRACE_MAX || (age >= GRACE && kept_empty(g, from));
+    return age < 0 || age >= GRACE_MAX || (age >= GRACE && kept_empty(g, from));
 }
 
 void sockets_monitor(apr_pool_t *pconf, server_rec *s)

@@ -40,8 +40,8 @@ typedef struct sockets_group {
 } sockets_group;
 
 typedef struct sockets_set {
-    apr_time_t made; /* by open_logs or the monitor */
-    int seats;       /* >= 1 */
+    int64_t made; /* CLOCK_MONOTONIC ms, by open_logs or the monitor */
+    int seats;    /* >= 1 */
     int ngroups;
     const sockets_group *groups;
 } sockets_set;

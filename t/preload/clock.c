@@ -1,0 +1,56 @@
+/*
+ * Sets the time of day back by five hours once the file CLOCK_BACK is there;
+ * the monotonic clocks go on. Loaded into httpd by LD_PRELOAD.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BACK (5 * 3600)
+
+static time_t back(void)
+{
+    const char *file = getenv("CLOCK_BACK");
+    int error = errno;
+    time_t by = file && !access(file, F_OK) ? BACK : 0;
+
+    errno = error;
+    return by;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    int (*real)(clockid_t, struct timespec *);
+    int rc;
+
+    *(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
+    rc = real(clock, t);
+    if (!rc && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) {
+        t->tv_sec -= back();
+    }
+    return rc;
+}
+
+int gettimeofday(struct timeval *t, void *zone)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    t->tv_sec = now.tv_sec;
+    t->tv_usec = now.tv_nsec / 1000;
+    return 0;
+}
+
+time_t time(time_t *t)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (t) {
+        *t = now.tv_sec;
+    }
+    return now.tv_sec;
+}
