@@ -122,7 +122,8 @@ put($site, '.htaccess', "Require all denied\n");
 make_path("$site/empty", "$site/dir.txt");
 symlink '1k.txt', "$site/link.txt";
 
-$_->start for $stock, $fixed;
+ok Test::Exchange::start_alike('/1k.txt', $stock, $fixed),
+    'two servers whose answers have the same lengths';
 
 # Validators as stock gives them.
 my %files;

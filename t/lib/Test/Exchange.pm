@@ -4,6 +4,7 @@ package Test::Exchange;
 # many at once, and tells where the two differ: in bytes (dates aside), in
 # the connection's fate, in the lines of the access log.
 #
+#   Test::Exchange::start_alike('/file', $stock, $fixed); # of Test::Httpd
 #   my $e = Test::Exchange->new(ports => [$stock, $fixed], logs => [...]);
 #   $e->run(@exchanges);
 #   $e->{differences}; # texts
@@ -23,6 +24,31 @@ sub new {
     my ($class, %o) = @_;
     return bless { at_once => 20, slow => 1, differences => [], stuck => 0,
         answers => 0, lines => 0, from => [ 0, 0 ], %o }, $class;
+}
+
+# Starts the servers so that the figures of their answers have one value each.
+# The boundary between several ranges is a random number of httpd's start,
+# written without leading zeros: one in sixteen is shorter, and with it the
+# Content-Length and %O of each such answer, a HEAD's too. A server that has a
+# short one is stopped and started. The file has three bytes or more.
+# @return true, or false when it had no success
+sub start_alike {
+    my ($path, @servers) = @_;
+    for my $h (@servers) {
+        my $tries = 40; # all in vain once in 16 ** 40
+        $h->start;
+        while (length _boundary($h, $path) < 16) {
+            return 0 unless $tries-- && $h->stop;
+            $h->start;
+        }
+    }
+    return 1;
+}
+
+sub _boundary {
+    my ($h, $path) = @_;
+    return $h->get($path, args => [ '-r', '0-0,2-2' ])->{head}
+        =~ /^Content-Type: multipart\/byteranges; boundary=(\w+)/m ? $1 : '';
 }
 
 # 127.1.0.0 to 127.200.255.255; the last number is never 0 or 255.
