@@ -31,7 +31,7 @@ SAY     := @$(if $(V),:,echo)
 
 # What tests and "make run" need beside a compiler, as Debian packages.
 DEPS := apache2-bin apache2-dev libhwloc-dev libjansson-dev pkg-config gcc make perl curl \
-	clang clang-format clang-tidy valgrind libclang-rt-14-dev \
+	clang clang-format clang-tidy valgrind libclang-rt-14-dev libpcre2-dev \
 	python3 nghttp2-client util-linux libc6-dev media-types openssl strace \
 	apache2-utils
 DEPS_BENCH := wrk nginx libnginx-mod-http-lua lighttpd haproxy r-base-core \
@@ -63,7 +63,8 @@ CFLAGS_ALL = -std=gnu11 $(OPT) -fPIC -fvisibility=hidden -pthread \
 # Pure code: no httpd header; the tool, unit tests and fuzzers link it alone.
 PURE := cpuset topology units cgroup policy deal plan planwarn planview tasks pin
 PURE_FIXED := request requestfield requestkey answer answercond answerlearn \
-	httpdate siphash cache cachefile cachestore cold
+	httpdate siphash cache cachefile cachestore cold \
+	linear linearparse
 PURE_SRC := $(wildcard $(PURE:%=src/affinity/%.c) \
 	$(PURE_FIXED:%=src/fixed/%.c))
 SRC := mod_cpuaffinity.c $(wildcard src/*.c src/affinity/*.c src/fixed/*.c \
@@ -108,6 +109,8 @@ $(BUILD)/obj/%.o: %.c
 # there.
 .SECONDEXPANSION:
 links = $(shell sed -n 's/^.*links: *//p' $(1))
+# "libs: -lNAME": a library that only this program needs.
+libs = $(shell sed -n 's/^.*libs: *//p' $(1))
 
 $(BUILD)/unit/%.t: t/unit/%.c $(PURE_OBJ) t/unit/tap.h \
     $$(call links,t/unit/$$*.c)
@@ -134,13 +137,14 @@ $(BUILD)/replay/%: t/fuzz/%.c t/fuzz/replay.h $(PURE_OBJ) \
 	@mkdir -p $(@D)
 	$(SAY) "cc $@"
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -DREPLAY -o $@ $< \
-	    $(call links,$<) $(PURE_OBJ) $(LIBS) $(APR_LIB)
+	    $(call links,$<) $(PURE_OBJ) $(LIBS) $(call libs,$<) $(APR_LIB)
 
 $(BUILD)/fuzz/%: t/fuzz/%.c $(PURE_SRC) $$(call links,t/fuzz/$$*.c)
 	@mkdir -p $(@D)
 	clang $(CPPFLAGS_ALL) -std=gnu11 -g -O1 \
 	    -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-	    -o $@ $< $(call links,$<) $(PURE_SRC) $(LIBS) $(APR_LIB)
+	    -o $@ $< $(call links,$<) $(PURE_SRC) $(LIBS) $(call libs,$<) \
+	    $(APR_LIB)
 
 unit: $(UNIT)
 replay: $(REPLAY)

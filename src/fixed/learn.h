@@ -93,8 +93,10 @@ const learn_address *learn_address_make(apr_pool_t *p,
                                         const char *protocol);
 
 /*
- * Does any SetEnvIf or BrowserMatch expression of the configuration match?
- * Then the request is not mine (S2). The loop's thread or a worker's.
+ * Does any SetEnvIf or BrowserMatch expression of the configuration match, or
+ * is there one that the loop cannot evaluate for a field that is there? Then
+ * the request is not mine (S2). Linear in the fields, whatever is in them.
+ * The loop's thread or a worker's.
  * @return 1: not mine; 0
  */
 int learn_setenvif(const request *req, const char *head);

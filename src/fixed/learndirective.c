@@ -92,7 +92,7 @@ static void header(directive *d)
 
 static void setenvif(directive *d)
 {
-    d->out->refuse = learnsetenvif_add(d->at->node);
+    d->out->refuse = learnsetenvif_add(d->p, d->at->node);
 }
 
 /* A name that the resolver gives is for httpd's own threads to wait for. */

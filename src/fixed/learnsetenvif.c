@@ -1,20 +1,21 @@
 #include "fixed/learnsetenvif.h"
 
+#include "http_core.h"
 #include "ap_regex.h"
 #include "apr_lib.h"
-#include "apr_strings.h"
+#include "http_log.h"
 
 #include <strings.h>
 
 #include "fixed/learn.h"
+#include "fixed/linear.h"
 
-typedef struct expression {
-    unsigned field;
-    const ap_regex_t *regex;
-} expression;
+APLOG_USE_MODULE(cpuaffinity);
 
-static apr_pool_t *pool;
-static apr_array_header_t *expressions; /* of expression */
+/* What is looked for in each field; NULL: nothing. */
+static linear *sets[REQUEST_IDS];
+static uint64_t looked_at; /* bit id: sets[id] has something */
+static uint64_t unsure;    /* bit id: an expression is httpd's to evaluate */
 
 /* What SetEnvIf takes for something else than a header. */
 static const char *const special[] = {
@@ -41,16 +42,42 @@ static int is_header(const char *name)
     return p != name;
 }
 
-void learnsetenvif_reset(apr_pool_t *p)
+static apr_status_t forget(void *unused)
 {
-    pool = p;
-    expressions = apr_array_make(p, 8, sizeof(expression));
+    unsigned id;
+
+    for (id = 0; id < REQUEST_IDS; id++) {
+        linear_free(sets[id]);
+        sets[id] = NULL;
+    }
+    looked_at = unsure = 0;
+    return APR_SUCCESS;
 }
 
-static const char *add(const char *name, const char *regex, int icase)
+void learnsetenvif_reset(apr_pool_t *p)
+{
+    forget(NULL);
+    apr_pool_cleanup_register(p, NULL, forget, apr_pool_cleanup_null);
+}
+
+/* @return 1: the loop can evaluate it; 0: httpd alone */
+static int is_linear(unsigned id, const char *regex, int icase)
+{
+    /* RegexDefaultOptions may have changed since httpd compiled it. */
+    if (!icase && (ap_regcomp_get_default_cflags() & AP_REG_ICASE)) {
+        return 0;
+    }
+    if (!sets[id] && !(sets[id] = linear_make())) {
+        return 0;
+    }
+    return !linear_add(sets[id], regex, icase);
+}
+
+static const char *add(apr_pool_t *p, const ap_directive_t *node,
+                       const char *name, const char *regex, int icase)
 {
     const ap_regex_t *compiled =
-        ap_pregcomp(pool, regex, AP_REG_EXTENDED | (icase ? AP_REG_ICASE : 0));
+        ap_pregcomp(p, regex, AP_REG_EXTENDED | (icase ? AP_REG_ICASE : 0));
     int field = request_field(name, strlen(name));
 
     if (!compiled) {
@@ -60,45 +87,52 @@ static const char *add(const char *name, const char *regex, int icase)
     if (!ap_regexec(compiled, "", 0, NULL, 0)) {
         return "matches an absent field";
     }
-    /* Else a request that has the field is not mine anyway. */
-    if (field >= 0) {
-        expression *e = apr_array_push(expressions);
-
-        e->field = (unsigned)field;
-        e->regex = compiled;
+    if (field < 0) {
+        return NULL; /* a request that has the field is not mine anyway */
+    }
+    if (is_linear((unsigned)field, regex, icase)) {
+        looked_at |= (uint64_t)1 << field;
+    }
+    else {
+        unsure |= (uint64_t)1 << field;
+        if (ap_state_query(AP_SQ_MAIN_STATE) != AP_SQ_MS_CREATE_PRE_CONFIG) {
+            ap_log_error(APLOG_MARK, APLOG_WARNING, 0, NULL,
+                         "FixedStatic: %s: the loop cannot look for \"%s\" "
+                         "in a time that no client controls: requests with a "
+                         "%s are httpd's",
+                         learntree_where(p, node), regex, name);
+        }
     }
     return NULL;
 }
 
-const char *learnsetenvif_add(const ap_directive_t *node)
+const char *learnsetenvif_add(apr_pool_t *p, const ap_directive_t *node)
 {
     int browser = !strncasecmp(node->directive, "BrowserMatch", 12);
     size_t len = strlen(node->directive);
     int icase = len > 6 && !strcasecmp(node->directive + len - 6, "NoCase");
-    const char *name = browser ? "User-Agent" : learntree_word(pool, node, 0);
-    const char *regex = learntree_word(pool, node, browser ? 0 : 1);
+    const char *name = browser ? "User-Agent" : learntree_word(p, node, 0);
+    const char *regex = learntree_word(p, node, browser ? 0 : 1);
 
     if (!name || !regex || learntree_is(node, "SetEnvIfExpr")
         || !is_header(name)) {
         return "does not look at a request header";
     }
-    return add(name, regex, icase);
+    return add(p, node, name, regex, icase);
 }
 
 int learn_setenvif(const request *req, const char *head)
 {
-    const expression *e;
-    int i;
+    uint64_t rest = req->present & (looked_at | unsure);
 
-    if (!expressions) {
-        return 0;
-    }
-    e = (const expression *)(void *)expressions->elts;
-    for (i = 0; i < expressions->nelts; i++, e++) {
-        /* Absent is like empty, and empty was seen not to match. */
-        if (request_has(req, e->field)
-            && !ap_regexec_len(e->regex, head + req->header[e->field].off,
-                               req->header[e->field].len, 0, NULL, 0)) {
+    /* Absent is like empty, and empty was seen not to match. */
+    for (; rest; rest &= rest - 1) {
+        unsigned id = (unsigned)__builtin_ctzll(rest);
+        request_slice value = req->header[id];
+
+        if (value.len
+            && ((unsure >> id & 1)
+                || linear_found(sets[id], head + value.off, value.len))) {
             return 1;
         }
     }

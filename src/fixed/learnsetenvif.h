@@ -1,21 +1,24 @@
 /*
  * learnsetenvif: the expressions of SetEnvIf and BrowserMatch, for the loop:
- * what matches one of them is httpd's (S2 of LEARNING.md). Internal to learn;
- * the loop calls learn_setenvif().
+ * what matches one of them is httpd's (S2 of LEARNING.md), and so is what has
+ * a field in which something is looked for that is not linear. Internal to
+ * learn; the loop calls learn_setenvif().
  */
 #ifndef CPUAFFINITY_LEARNSETENVIF_H
 #define CPUAFFINITY_LEARNSETENVIF_H
 
 #include "fixed/learntree.h"
 
-/* Forgets all expressions; those that follow live as long as @a p. */
+/* Forgets all expressions, now and when @a p ends. */
 void learnsetenvif_reset(apr_pool_t *p);
 
 /*
- * Takes one directive in, wherever it stands: it counts for every vhost.
+ * Takes one directive in, wherever it stands: it counts for every vhost. Logs
+ * a warning where httpd alone can evaluate it.
+ * @param p for what is compiled meanwhile and the text that is returned
  * @return NULL; or why its server has to be refused: it looks at something
  *         else than a request header, or matches requests without it
  */
-const char *learnsetenvif_add(const ap_directive_t *node);
+const char *learnsetenvif_add(apr_pool_t *p, const ap_directive_t *node);
 
 #endif
