@@ -51,7 +51,7 @@ sub differences {
     my ($mine, $theirs) = @_;
     my @logs = map { $h->write_file("logs/$_->[0]", $_->[1]) }
         [ 'a', $mine ], [ 'b', $theirs ];
-    my $e = Test::Exchange->new(ports => [ 11111, 22222 ], logs => \@logs);
+    my $e = Test::Exchange->new(ports => [ [11111], [22222] ], logs => \@logs);
     my $x = { number => 0, count => 1, steps => [] };
     $e->_compare_logs($x);
     return scalar @{ $e->{differences} };

@@ -97,6 +97,50 @@ static int is_plain_http(const learnserver *s)
            && (!protocol || !*protocol || !strcasecmp(protocol, "http"));
 }
 
+/* Behind a wildcard the default vhost depends on the address that a client
+ * connects to, and with it the time for the first request. @return 0 when two
+ * of them give different times */
+static int same_times(const learnserver *a, const learnserver *b)
+{
+    return a->server->timeout == b->server->timeout
+           && a->header_first == b->header_first
+           && a->header_max == b->header_max
+           && a->header_rate == b->header_rate;
+}
+
+/* Has the vhost an address of its own? */
+static int is_by_address(const server_rec *s)
+{
+    const server_addr_rec *a;
+
+    for (a = s->is_virtual ? s->addrs : NULL; a; a = a->next) {
+        endpoint e = of_sockaddr((const struct sockaddr *)&a->host_addr->sa);
+
+        if (!is_any(&e)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Is the time for the first request one and the same for all? */
+static int has_one_time(const endpoint *local, const learnserver *first)
+{
+    const learnserver *s;
+    unsigned i;
+
+    if (!is_any(local)) {
+        return 1;
+    }
+    for (i = 0; (s = learnserver_at(i)); i++) {
+        if (reaches(local, s->server) && is_by_address(s->server)
+            && !same_times(s, first)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 const learn_address *learn_address_make(apr_pool_t *p,
                                         const struct sockaddr *local,
                                         const char *protocol)
@@ -124,6 +168,7 @@ const learn_address *learn_address_make(apr_pool_t *p,
     }
     a->reads &= plain;
     if (first) {
+        a->reads &= has_one_time(&e, first);
         take_times(a, first);
     }
     return a;

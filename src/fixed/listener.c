@@ -4,6 +4,7 @@
 #include "http_log.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -111,19 +112,18 @@ static int accept_failed(loop *l, loop_listen *x, int error)
     }
 }
 
-/* Its local address needs no system call unless we listen on all. */
-static void set_local(const sockets_group *g, parcel *p)
+/* Where it came in: what it is answered depends on that. A socket that
+ * listens on one address tells it without a system call. @return 0, or -1:
+ * the client is gone */
+static int set_local(const sockets_group *g, parcel *p)
 {
     const parcel_addr *a = (const parcel_addr *)&g->local;
 
-    if (a->any.sa_family == AF_INET
-        && a->in.sin_addr.s_addr != htonl(INADDR_ANY)) {
-        p->local.in = a->in;
+    if (parcel_addr_is_known(a)) {
+        memcpy(&p->local, a, parcel_addr_len(a));
+        return 0;
     }
-    else if (a->any.sa_family == AF_INET6
-             && !IN6_IS_ADDR_UNSPECIFIED(&a->in6.sin6_addr)) {
-        p->local.in6 = a->in6;
-    }
+    return parcel_addresses(p);
 }
 
 /* The MPM takes no more, and is about to tell us: what is not accepted now
@@ -166,8 +166,10 @@ static int accept_some(loop *l, loop_listen *x)
             continue;
         }
         SEAT_ADD(l->row, accepts, 1);
-        set_local(&l->sockets->groups[x->group], &p);
-        if (x->reads) {
+        if (set_local(&l->sockets->groups[x->group], &p)) {
+            parcel_drop(&p);
+        }
+        else if (x->reads) {
             loop_begin(l, &p, x->group);
         }
         else if (listener_hand_over(l, &p)) {

@@ -35,6 +35,18 @@ socklen_t parcel_addr_len(const parcel_addr *a)
     }
 }
 
+int parcel_addr_is_known(const parcel_addr *a)
+{
+    switch (a->any.sa_family) {
+    case AF_INET:
+        return a->in.sin_addr.s_addr != htonl(INADDR_ANY);
+    case AF_INET6:
+        return !IN6_IS_ADDR_UNSPECIFIED(&a->in6.sin6_addr);
+    default:
+        return 0;
+    }
+}
+
 static int ask(int fd, parcel_addr *a,
                int (*name)(int, struct sockaddr *, socklen_t *))
 {

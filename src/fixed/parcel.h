@@ -45,6 +45,10 @@ void parcel_init(parcel *p);
 /* Frees bytes and note, and closes fd unless it is -1. Leaves it empty. */
 void parcel_drop(parcel *p);
 
+/* Is it an address that a connection can have: known, and not the wildcard
+ * that a socket listens on? */
+int parcel_addr_is_known(const parcel_addr *a);
+
 /* Bytes of the address's own structure; 0 when it is not known. */
 socklen_t parcel_addr_len(const parcel_addr *a);
 

@@ -32,14 +32,22 @@ size_t static_key(const request *req, const char *head,
                   const parcel_addr *local, int keepalives, uint64_t vary,
                   unsigned char key[REQUEST_KEY])
 {
-    unsigned char where[sizeof(in_port_t) + sizeof(struct in6_addr)];
+    unsigned char
+        where[sizeof(in_port_t) + sizeof(struct in6_addr) + sizeof(uint32_t)];
     size_t len = sizeof(in_port_t);
 
+    /* Virtual hosts are told apart by it: without, nothing is known. */
+    if (!parcel_addr_is_known(local)) {
+        return 0;
+    }
     /* The port stands at the same place in both families. */
     memcpy(where, &local->in.sin_port, len);
     if (local->any.sa_family == AF_INET6) {
         memcpy(where + len, &local->in6.sin6_addr, 16);
         len += 16;
+        /* Link-local addresses are one for each interface. */
+        memcpy(where + len, &local->in6.sin6_scope_id, sizeof(uint32_t));
+        len += sizeof(uint32_t);
     }
     else {
         memcpy(where + len, &local->in.sin_addr, 4);

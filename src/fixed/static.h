@@ -51,9 +51,10 @@ statics *static_get(void);
 
 /*
  * The key of a request that is mine.
- * @param local the connection's own address
+ * @param local the connection's own address; one that is not known (or is a
+ *        wildcard) makes no key
  * @param keepalives answered on the connection before
- * @return its length, 0: too long, not mine. Any thread
+ * @return its length, 0: none, not mine. Any thread
  */
 size_t static_key(const request *req, const char *head,
                   const parcel_addr *local, int keepalives, uint64_t vary,

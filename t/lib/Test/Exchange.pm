@@ -5,12 +5,14 @@ package Test::Exchange;
 # the connection's fate, in the lines of the access log.
 #
 #   Test::Exchange::start_alike('/file', $stock, $fixed); # of Test::Httpd
-#   my $e = Test::Exchange->new(ports => [$stock, $fixed], logs => [...]);
+#   my $e = Test::Exchange->new(ports => [ [@of_stock], [@of_fixed] ],
+#       addresses => [qw(127.0.0.1 127.0.0.2)], logs => [...]);
 #   $e->run(@exchanges);
 #   $e->{differences}; # texts
 #
 # Exchange number n comes from an address of its own in 127.0.0.0/8, which
-# is the first field of each line of the logs.
+# is the first field of each line of the logs; it goes to one of the ports and
+# one of the addresses (127.0.0.1 if none are given).
 
 use strict;
 use warnings;
@@ -23,7 +25,8 @@ use Time::HiRes qw(time sleep);
 sub new {
     my ($class, %o) = @_;
     return bless { at_once => 20, slow => 1, differences => [], stuck => 0,
-        answers => 0, lines => 0, from => [ 0, 0 ], %o }, $class;
+        answers => 0, lines => 0, from => [ 0, 0 ],
+        addresses => ['127.0.0.1'], %o }, $class;
 }
 
 # Starts the servers so that the figures of their answers have one value each.
@@ -58,6 +61,19 @@ sub address {
         1 + $n % 254;
 }
 
+sub _in_turn { my ($list, $n) = @_; return $list->[ $n % @$list ] }
+
+# The ports of a server by their place in its list, in a text.
+sub _mask_ports {
+    my ($self, $which, $text) = @_;
+    my $n = 0;
+    for my $port (@{ $self->{ports}[$which] }) {
+        my $name = 'PORT' . $n++;
+        $text =~ s/$port/$name/g;
+    }
+    return $text;
+}
+
 sub _open {
     my ($self, $x, $which) = @_;
     socket my $s, PF_INET, SOCK_STREAM, 0 or die "socket: $!";
@@ -65,11 +81,13 @@ sub _open {
     setsockopt $s, SOL_SOCKET, SO_REUSEADDR, 1;
     bind $s, pack_sockaddr_in(0, inet_aton(address($x->{number})))
         or die "bind: $!";
-    connect $s, pack_sockaddr_in($self->{ports}[$which],
-        inet_aton('127.0.0.1')) or die "connect to $which: $!";
+    my $port = _in_turn($self->{ports}[$which], $x->{number});
+    my $address = _in_turn($self->{addresses}, int $x->{number} / 2);
+    connect $s, pack_sockaddr_in($port, inet_aton($address))
+        or die "connect to $which: $!";
     fcntl $s, F_SETFL, O_RDWR | O_NONBLOCK;
     my @steps = map [@$_], @{ $x->{steps} };
-    $_->[0] =~ s/PORT/$self->{ports}[$which]/g for @steps;
+    $_->[0] =~ s/PORT/$port/g for @steps;
     return { s => $s, fd => fileno $s, x => $x, which => $which,
         steps => \@steps, in => '', at => 0, answers => 0, out => '',
         sent => 0, next => 0, quiet => time + 2 * $self->{slow},
@@ -171,10 +189,8 @@ sub _read {
 # What came of it, in words, and the bytes with what may differ masked.
 sub _result {
     my ($self, $c) = @_;
-    my $port = $self->{ports}[ $c->{which} ];
-    my $in = $c->{in};
+    my $in = $self->_mask_ports($c->{which}, $c->{in});
     $in =~ s/^(Date: )[^\r\n]*/$1-/mg;
-    $in =~ s/$port/PORT/g;
     $in =~ s/((?:boundary=|\r\n--))[0-9a-f]{16}\b/$1-/g;
     $in =~ s/^(Allow: )([^\r\n]*)/$1 . join ',', sort split \/,\/, $2/meg;
     # who closed first: the server, or a client that had all its answers
@@ -276,8 +292,7 @@ sub _new_lines {
         last unless $line =~ /\n\z/;
         $self->{pending}[$which] = tell $fh;
         my ($from) = split ' ', $line, 2;
-        $line =~ s/$self->{ports}[$which]/PORT/g;
-        $by{$from} .= $line;
+        $by{$from} .= $self->_mask_ports($which, $line);
     }
     return \%by;
 }

@@ -73,6 +73,18 @@ sub free_port {
     die "no free port";
 }
 
+# How a server listens: one address, all of IPv4, or all of both families (an
+# IPv4 client's addresses are mapped ones then). What is learned must not
+# depend on it, so servers take turns, each test file beginning at another;
+# LISTENER=0, 1 or 2 in the environment decides for all.
+my $listeners = unpack '%32C*', $0;
+
+sub listener {
+    my $kind = $ENV{LISTENER} // $listeners++ % 3;
+    return ('Listen 127.0.0.1:@PORT@', 'Listen 0.0.0.0:@PORT@',
+        'Listen @PORT@')[$kind] . "\n";
+}
+
 my @base_modules = qw(authn_core authz_core authz_host mime dir alias env
     setenvif log_config status);
 

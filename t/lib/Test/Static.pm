@@ -31,7 +31,8 @@ sub server {
     SetHandler cpuaffinity-status
 </Location>
 END
-    my $h = Test::Httpd->new(mpm_conf => "ThreadsPerChild 8\n", %o,
+    my $h = Test::Httpd->new(mpm_conf => "ThreadsPerChild 8\n",
+        listen => Test::Httpd::listener(), %o,
         conf => $conf);
     utime $long_ago, $long_ago, map $h->root . "/htdocs/$_",
         qw(1k.txt index.html);

@@ -40,12 +40,13 @@ END
     # port numbers of the two have the same number of digits
     (my $off = $conf) =~ s/^\s*Fixed\w+ .*\n//mg;
     $off =~ s/<Location \/cpuaffinity>.*?<\/Location>\n//s;
+    my $listen = Test::Httpd::listener();
     $self->{stock} = Test::Httpd->new(conf => $off, modules => $modules,
-        module => 0);
+        module => 0, listen => $listen);
     $self->{fixed} = Test::Httpd->new(
         conf => "FixedProcesses 1\nLogLevel cpuaffinity:debug\n"
             . (($o{on} // 1) ? "FixedStatic on\n" : '') . $conf,
-        modules => $modules);
+        modules => $modules, listen => $listen);
     $self->file($_) for qw(index.html 1k.txt);
     return $self;
 }
