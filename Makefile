@@ -61,7 +61,7 @@ CFLAGS_ALL = -std=gnu11 $(OPT) -fPIC -fvisibility=hidden -pthread \
 	-fstack-protector-strong $(WARN) $(CFLAGS) $(SAN)
 
 # Pure code: no httpd header; the tool, unit tests and fuzzers link it alone.
-PURE := cpuset topology units cgroup policy deal plan planwarn planview tasks pin
+PURE := cpuset discover topology units cgroup policy deal plan planwarn planview tasks pin
 PURE_FIXED := request requestfield requestkey answer answercond answerlearn \
 	httpdate siphash cache cachefile cachestore cold \
 	linear linearparse

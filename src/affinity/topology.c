@@ -1,21 +1,17 @@
 #include "affinity/topology.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
-#include <hwloc.h>
-
 #include <apr_strings.h>
 
 #include "affinity/cgroup.h"
+#include "affinity/discover.h"
 #include "affinity/pin.h"
-
-#define CPU_SYSFS "/sys/devices/system/cpu/"
 
 static const char *const unit_names[TOPOLOGY_UNITS] = {
     "machine", "package", "numa", "l3", "core", "cpu"};
@@ -52,131 +48,43 @@ static apr_status_t destroy(void *data)
     return APR_SUCCESS;
 }
 
-/* A list file of sysfs ("0-7,9"); @return 0 or -1, then @a set is empty. */
-static int read_list(const char *file, cpuset *set)
+/* No number of a list is past what a machine can have: the set is made in
+ * memory. */
+static int sensible(const char *text)
 {
-    char text[65536];
-    FILE *f = fopen(file, "re");
-    size_t n;
+    size_t digits;
 
-    hwloc_bitmap_zero(set);
-    if (!f) {
-        return -1;
-    }
-    n = fread(text, 1, sizeof(text) - 1, f);
-    fclose(f);
-    while (n && isspace((unsigned char)text[n - 1])) {
-        n--;
-    }
-    text[n] = '\0';
-    return n ? hwloc_bitmap_list_sscanf(set, text) : 0;
-}
-
-/* Tells hwloc where to look and what to leave alone. */
-static int configure(hwloc_topology_t hw, const topology_source *source,
-                     apr_pool_t *p, const char **error)
-{
-    hwloc_topology_set_flags(hw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
-    hwloc_topology_set_io_types_filter(
-        hw, source->io ? HWLOC_TYPE_FILTER_KEEP_IMPORTANT
-                       : HWLOC_TYPE_FILTER_KEEP_NONE);
-    if (source->synthetic
-        && hwloc_topology_set_synthetic(hw, source->synthetic)) {
-        *error = apr_psprintf(p, "'%s' is not a synthetic topology",
-                              source->synthetic);
-        return -1;
-    }
-    if (source->xml && access(source->xml, R_OK)) {
-        *error = apr_psprintf(p, "'%s': %s", source->xml, strerror(errno));
-        return -1;
-    }
-    if (source->xml && hwloc_topology_set_xml(hw, source->xml)) {
-        *error = apr_psprintf(p, "'%s' is not a topology that this hwloc reads",
-                              source->xml);
-        return -1;
-    }
-    return 0;
-}
-
-/*
- * hwloc loads its plugins (CUDA, OpenCL, X11, libxml) as soon as one topology
- * is made: slow, and code that no web server wants in its parent. So it is
- * shown no plugins while it looks for them.
- */
-static hwloc_topology_t make_without_plugins(apr_pool_t *p)
-{
-    static const char variable[] = "HWLOC_PLUGINS_PATH";
-    const char *before = apr_pstrdup(p, getenv(variable));
-    hwloc_topology_t hw = NULL;
-
-    setenv(variable, "/nonexistent", 1);
-    if (hwloc_topology_init(&hw)) {
-        hw = NULL;
-    }
-    if (before) {
-        setenv(variable, before, 1);
-    }
-    else {
-        unsetenv(variable);
-    }
-    return hw;
-}
-
-/* Can this machine be read at all? Access may be denied (SELinux); then
- * hwloc would make something up. HWLOC_FSROOT is for tests. */
-static int sysfs_readable(apr_pool_t *p, const char **error)
-{
-    const char *root = getenv("HWLOC_FSROOT");
-    const char *file =
-        apr_pstrcat(p, root ? root : "", CPU_SYSFS "online", NULL);
-
-    if (access(file, R_OK)) {
-        *error = apr_psprintf(p, "%s: %s", file, strerror(errno));
-        return 0;
+    for (; *text; text += digits ? digits : 1) {
+        digits = strspn(text, "0123456789");
+        if (digits > 7 || (digits && atol(text) > TOPOLOGY_CPU_MAX)) {
+            return 0;
+        }
     }
     return 1;
 }
 
-/* hwloc quietly falls back to this machine, and is quietly told by its
- * variables to show another one. */
-static const char *misread(const topology_source *source, apr_pool_t *p)
+/* A list file of sysfs ("0-7,9"); what is none is an empty set. */
+static void read_list(const char *file, cpuset *set)
 {
-    const char *name = source->xml ? source->xml : source->synthetic;
-    unsigned version = hwloc_get_api_version();
+    char text[65536];
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
 
-    return name ? apr_psprintf(p,
-                               "'%s' is not a topology that hwloc reads here "
-                               "(its API is %u.%u)",
-                               name, version >> 16, version >> 8 & 0xff)
-                : "an HWLOC_ variable of the environment names another "
-                  "machine";
-}
-
-/* hwloc's own view of the machine. NULL with @a error. */
-static hwloc_topology_t load(const topology_source *source, apr_pool_t *p,
-                             const char **error)
-{
-    hwloc_topology_t hw;
-    int other = source->xml || source->synthetic;
-
-    *error = NULL;
-    if (!other && !sysfs_readable(p, error)) {
-        return NULL;
+    hwloc_bitmap_zero(set);
+    if (fd >= 0) {
+        close(fd);
     }
-    hw = make_without_plugins(p);
-    if (!hw) {
-        *error = "hwloc cannot be initialised";
-        return NULL;
+    while (n > 0 && isspace((unsigned char)text[n - 1])) {
+        n--;
     }
-    if (configure(hw, source, p, error) || hwloc_topology_load(hw)
-        || other == hwloc_topology_is_thissystem(hw)) {
-        if (!*error) {
-            *error = misread(source, p);
+    if (n > 0) {
+        text[n] = '\0';
+        if (text[strspn(text, "0123456789-,")] || !sensible(text)
+            || hwloc_bitmap_list_sscanf(set, text)
+            || hwloc_bitmap_weight(set) < 0) {
+            hwloc_bitmap_zero(set);
         }
-        hwloc_topology_destroy(hw);
-        return NULL;
     }
-    return hw;
 }
 
 static int ancestor(hwloc_topology_t hw, hwloc_obj_type_t type, hwloc_obj_t pu)
@@ -273,45 +181,67 @@ static void make_rows(topology *t, const char *offline)
     }
 }
 
-/* The machine's sets from hwloc: which CPUs exist, are online, allowed. */
-static void sets_from_hwloc(topology *t, const topology_source *source)
+/* Another machine's sets, as its description has them. */
+static void sets_from_description(topology *t, const topology_source *source)
 {
     hwloc_bitmap_copy(t->online, hwloc_topology_get_topology_cpuset(t->hw));
-    hwloc_bitmap_copy(t->machine, t->online);
-    if (source->xml || source->synthetic) {
-        hwloc_bitmap_or(t->machine, t->machine,
-                        hwloc_topology_get_complete_cpuset(t->hw));
+    hwloc_bitmap_or(t->machine, t->online,
+                    hwloc_topology_get_complete_cpuset(t->hw));
+    hwloc_bitmap_and(t->inherited, hwloc_topology_get_allowed_cpuset(t->hw),
+                     t->machine);
+    if (source->inherited) {
+        hwloc_bitmap_and(t->inherited, t->inherited, source->inherited);
     }
-    else {
-        /* "possible" would count slots that nothing is plugged into. */
-        cpuset *present = cpuset_make(t->pool);
+}
 
-        read_list(CPU_SYSFS "present", present);
-        hwloc_bitmap_or(t->machine, t->machine, present);
-        read_list(CPU_SYSFS "isolated", t->isolated);
+/*
+ * This machine's sets. The kernel's mask is the truth: what is in it is online
+ * and may be used, whatever /sys says (in a container that is what the
+ * container's manager makes of it). /sys describes the rest.
+ */
+static void sets_from_kernel(topology *t, const topology_source *source,
+                             apr_pool_t *p)
+{
+    cpuset *mask = cpuset_make(p), *hidden = cpuset_make(p);
+
+    if (pin_get(0, mask)) {
+        hwloc_bitmap_zero(mask);
     }
-    hwloc_bitmap_copy(t->inherited, hwloc_topology_get_allowed_cpuset(t->hw));
+    if (t->hw) {
+        /* "possible" would count slots that nothing is plugged into. */
+        read_list(discover_path(p, "present"), t->machine);
+        read_list(discover_path(p, "isolated"), t->isolated);
+        hwloc_bitmap_copy(t->online, hwloc_topology_get_topology_cpuset(t->hw));
+        hwloc_bitmap_andnot(hidden, mask, t->online);
+    }
+    if (!hwloc_bitmap_iszero(hidden)) {
+        warn(t, apr_psprintf(p,
+                             "CPUAffinity: CPU%s %s %s not online in "
+                             "/sys/devices/system/cpu, but in the CPU mask, "
+                             "and used",
+                             hwloc_bitmap_weight(hidden) > 1 ? "s" : "",
+                             cpuset_format(p, hidden),
+                             hwloc_bitmap_weight(hidden) > 1 ? "are" : "is"));
+    }
+    hwloc_bitmap_or(t->online, t->online, mask);
+    if (hwloc_bitmap_iszero(t->online)) {
+        if (source->inherited) {
+            hwloc_bitmap_copy(t->online, source->inherited);
+        }
+        else {
+            hwloc_bitmap_only(t->online, 0);
+        }
+    }
+    hwloc_bitmap_or(t->machine, t->machine, t->online);
+    hwloc_bitmap_copy(t->inherited, source->inherited ? source->inherited
+                                    : hwloc_bitmap_iszero(mask) ? t->online
+                                                                : mask);
     hwloc_bitmap_and(t->inherited, t->inherited, t->machine);
 }
 
-/* Without sysfs there is the mask, and what it does not say is unknown. */
-static void sets_from_mask(topology *t, const topology_source *source)
-{
-    if (source->inherited) {
-        hwloc_bitmap_copy(t->machine, source->inherited);
-    }
-    else if (pin_get(0, t->machine)) {
-        hwloc_bitmap_only(t->machine, 0);
-    }
-    hwloc_bitmap_copy(t->online, t->machine);
-    hwloc_bitmap_copy(t->inherited, t->machine);
-}
-
-int topology_load(apr_pool_t *p, const topology_source *source,
-                  topology **result, const char **error)
+static topology *make(apr_pool_t *p)
 {
     topology *t = apr_pcalloc(p, sizeof(*t));
-    int other = source->xml || source->synthetic;
 
     t->pool = p;
     t->machine = cpuset_make(p);
@@ -320,24 +250,34 @@ int topology_load(apr_pool_t *p, const topology_source *source,
     t->allowed = cpuset_make(p);
     t->isolated = cpuset_make(p);
     t->warnings = apr_array_make(p, 4, sizeof(const char *));
+    return t;
+}
+
+int topology_load(apr_pool_t *p, const topology_source *source,
+                  topology **result, const char **error)
+{
+    topology *t = make(p);
+    int other = source->xml || source->synthetic;
+
     t->quota = other ? -1 : cgroup_quota("");
-    t->hw = load(source, p, error);
+    t->hw = discover(source, p, error);
     if (!t->hw && other) {
         return -1;
     }
     if (t->hw) {
         apr_pool_cleanup_register(p, t->hw, destroy, apr_pool_cleanup_null);
-        sets_from_hwloc(t, source);
     }
     else {
         warn(t, apr_psprintf(p,
                              "the topology cannot be read (%s): planning "
                              "with the CPU mask alone",
                              *error));
-        sets_from_mask(t, source);
     }
-    if (source->inherited) {
-        hwloc_bitmap_and(t->inherited, t->inherited, source->inherited);
+    if (other) {
+        sets_from_description(t, source);
+    }
+    else {
+        sets_from_kernel(t, source, p);
     }
     hwloc_bitmap_and(t->allowed, t->inherited, t->online);
     if (hwloc_bitmap_iszero(t->allowed)) {

@@ -1,6 +1,6 @@
 /*
  * topology: a flat row per logical CPU of a machine: this one, a synthetic
- * one, or one from an XML file. The only module that includes hwloc.h.
+ * one, or one from an XML file.
  */
 #ifndef CPUAFFINITY_TOPOLOGY_H
 #define CPUAFFINITY_TOPOLOGY_H
@@ -8,6 +8,9 @@
 #include <apr_tables.h>
 
 #include "affinity/cpuset.h"
+
+/* Far above any machine's last CPU. */
+#define TOPOLOGY_CPU_MAX 1000000
 
 /* Units of the topology, coarse to fine. */
 typedef enum topology_unit {
@@ -65,10 +68,10 @@ typedef struct topology_source {
 
 /*
  * Loads a machine. All CPUs that are online and in the inherited mask are
- * used. When this machine's topology cannot be read, there is one warning and
- * the rows are made from the mask alone with -1 everywhere. hwloc's plugins
- * are kept out: for that the environment is changed for a moment, so other
- * threads must not use it meanwhile.
+ * used; on this machine those of the caller's own mask are online, whatever
+ * /sys says, with one warning and -1 for what is not known of them. When this
+ * machine's topology cannot be read, there is one warning and all rows are
+ * made from the mask alone. See discover() for what it does to the process.
  * @return 0, or -1 with @a error (source does not parse, file is not a
  *         topology: hwloc's silent fall-back to this machine is an error)
  */
@@ -94,7 +97,8 @@ const char *topology_unit_name(topology_unit unit);
  * The units of a kind inside @a within, as sets of used CPUs, in the order
  * of their first CPU: array of cpuset *. Empty units are left out. When the
  * machine does not show the kind, *actual says what stands for it; the caller
- * warns. A CPU that alone lacks the kind is in a unit of the next larger one.
+ * warns. A CPU that alone lacks the kind is in a unit of the next larger one; as
+ * a core it is one of its own.
  */
 apr_array_header_t *topology_units(apr_pool_t *p, const topology *t,
                                    topology_unit unit, const cpuset *within,

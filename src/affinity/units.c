@@ -79,6 +79,9 @@ void topology_find_levels(topology *t)
 /* The finest level that is known of the CPU and not finer than @a unit. */
 static topology_unit known_level(const topology_cpu *row, topology_unit unit)
 {
+    if (unit == TOPOLOGY_CORE && row->core < 0) {
+        return TOPOLOGY_CPU; /* nothing says that it has a sibling */
+    }
     while (unit > TOPOLOGY_MACHINE && level_id(row, unit) < 0) {
         unit--;
     }

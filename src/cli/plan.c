@@ -285,6 +285,9 @@ int cli_plan(apr_pool_t *p, int argc, char *argv[])
                                       : "this machine",
                         error);
     }
+    if (o.allowed && !hwloc_bitmap_intersects(mask, t->machine)) {
+        return cli_fail("--allowed: none of CPUs %s is there", o.allowed);
+    }
     if (o.fixed_auto && (rc = automatic_count(t, o.policy, &o.processes))) {
         return rc;
     }
