@@ -73,7 +73,7 @@ my @cases = (
     [ 'SetEnvIf', 'loop', "SetEnvIf Origin evil nokeepalive", 'Origin: evil' ],
     [ 'BrowserMatch', 'loop', '', 'User-Agent: Ancient/1' ],
     [ 'SetEnv', 'loop', "SetEnv FOO bar" ],
-    [ 'SetEnv with an effect', 'R8', "SetEnv nokeepalive 1" ],
+    [ 'SetEnv with an effect', 'R5', "SetEnv nokeepalive 1" ],
     [ 'constant Header', 'loop',
         qq{Header set X-A "b c"\nHeader always set X-B d\nHeader append Vary DNT},
         'DNT: 1' ],

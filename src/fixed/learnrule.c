@@ -246,13 +246,30 @@ void learnrule_filters(request_rec *r, learntrace *t)
     }
 }
 
+/* Variables by which httpd decides about connection and protocol when it makes
+ * a head: another request of the same key would show what this one does not. */
+static const char *const deciding[] = {
+    "nokeepalive",
+    "downgrade-1.0",
+    "force-response-1.0",
+    "force-no-vary",
+};
+
 /* R4, R5: marked while it happened (learnauthz, learntrace). What mod_env
- * adds later is constant, but a log may tell it. */
+ * adds later is constant, but httpd may look at it, and a log may tell it. */
 static learn_reason r5_environment(subject *s)
 {
-    return s->server->logs_env && !apr_is_empty_table(s->r->subprocess_env)
-               ? LEARN_ENVIRONMENT
-               : LEARN_OK;
+    const apr_table_t *env = s->r->subprocess_env;
+    size_t i;
+
+    for (i = 0; i < sizeof(deciding) / sizeof(deciding[0]); i++) {
+        if (apr_table_get(env, deciding[i])) {
+            s->detail = deciding[i];
+            return LEARN_ENVIRONMENT;
+        }
+    }
+    return s->server->logs_env && !apr_is_empty_table(env) ? LEARN_ENVIRONMENT
+                                                           : LEARN_OK;
 }
 
 /* R6: one whole file, the one that was looked up, and settled. */
