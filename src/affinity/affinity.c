@@ -1,6 +1,6 @@
 #include "affinity/affinity.h"
 
-#include <sys/mman.h>
+#include <unistd.h>
 
 #include <hwloc/bitmap.h>
 #include <jansson.h>
@@ -14,6 +14,7 @@
 #include "config.h"
 #include "affinity/pin.h"
 #include "affinity/planview.h"
+#include "affinity/sharedmem.h"
 #include "affinity/tasks.h"
 #include "affinity/watch.h"
 #include "fixed/parcel.h"
@@ -198,25 +199,10 @@ static void publish(const plan *pl, server_rec *s)
 {
     json_t *json = planview_json(affinity.pconf, affinity.topology, pl);
     char *text = json_dumps(json, JSON_COMPACT);
-    size_t length = text ? strlen(text) : 0, done = 0;
-    int fd = memfd_create(PLAN_MEMFD, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-    while (fd >= 0 && done < length) {
-        ssize_t n = write(fd, text + done, length - done);
-
-        if (n <= 0) {
-            close(fd);
-            fd = -1;
-            break;
-        }
-        done += (size_t)n;
-    }
-    if (fd >= 0) {
-        fcntl(fd, F_ADD_SEALS,
-              F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
-        affinity.plan_fd = fd;
-    }
-    else {
+    affinity.plan_fd =
+        text ? sharedmem_publish(PLAN_MEMFD, text, strlen(text)) : -1;
+    if (affinity.plan_fd < 0) {
         ap_log_error(APLOG_MARK, APLOG_INFO, errno, s,
                      "CPUAffinity: the plan is not shown to "
                      "\"cpuaffinity ps\"");

@@ -2,68 +2,29 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-typedef struct mapping {
-    void *memory;
-    size_t size;
-    int fd;
-} mapping;
+#include "affinity/sharedmem.h"
 
 static apr_status_t unmap(void *data)
 {
-    mapping *m = data;
-
-    munmap(m->memory, m->size);
-    if (m->fd >= 0) {
-        close(m->fd);
-    }
+    sharedmem_free(data);
     return APR_SUCCESS;
-}
-
-/* Shared memory of a size; a kernel without memfd gets an anonymous map. */
-static int map_shared(mapping *m)
-{
-    int flags = MAP_SHARED;
-
-    m->fd = memfd_create(SEAT_MEMFD, MFD_CLOEXEC);
-    if (m->fd < 0) {
-        flags |= MAP_ANONYMOUS;
-    }
-    else if (ftruncate(m->fd, (off_t)m->size)) {
-        int saved = errno;
-
-        close(m->fd);
-        errno = saved;
-        return -1;
-    }
-    m->memory = mmap(NULL, m->size, PROT_READ | PROT_WRITE, flags, m->fd, 0);
-    if (m->memory == MAP_FAILED) {
-        int saved = errno;
-
-        if (m->fd >= 0) {
-            close(m->fd);
-        }
-        errno = saved;
-        return -1;
-    }
-    return 0;
 }
 
 seat_table *seat_table_make(apr_pool_t *p, int seats)
 {
-    mapping *m = apr_palloc(p, sizeof(*m));
+    sharedmem *m = apr_palloc(p, sizeof(*m));
     seat_table *t = apr_palloc(p, sizeof(*t));
 
-    m->size = sizeof(seat_shared) + (size_t)seats * sizeof(seat_row);
-    if (map_shared(m)) {
+    if (sharedmem_make(m, SEAT_MEMFD,
+                       sizeof(seat_shared)
+                           + (size_t)seats * sizeof(seat_row))) {
         return NULL;
     }
     apr_pool_cleanup_register(p, m, unmap, apr_pool_cleanup_null);
     t->seats = seats;
-    t->shared = m->memory;
+    t->shared = m->at;
     t->rows = t->shared->rows;
     t->shared->magic = SEAT_MAGIC;
     t->shared->row_size = sizeof(seat_row);
@@ -135,6 +96,13 @@ int seat_release(seat_table *t, pid_t pid)
         }
     }
     return -1;
+}
+
+int64_t seat_silent(const seat_row *row, int64_t now)
+{
+    int64_t beat = (int64_t)SEAT_GET(row, beat);
+
+    return beat < 0 ? now : beat < now ? now - beat : 0;
 }
 
 pid_t seat_holder(const seat_table *t, int seat)

@@ -89,6 +89,10 @@ int seat_release(seat_table *t, pid_t pid);
 /* The live process of a seat, 0 when there is none. */
 pid_t seat_holder(const seat_table *t, int seat);
 
+/* For how long its loop has not turned, milliseconds: @a now when it has
+ * none, 0 when it says to have turned later than @a now. */
+int64_t seat_silent(const seat_row *row, int64_t now);
+
 /* Adds to a counter of a row that this process owns. */
 #define SEAT_ADD(row, member, n)                                               \
     __atomic_fetch_add(&(row)->member, (n), __ATOMIC_RELAXED)

@@ -111,7 +111,7 @@ static int open_memfd(pid_t pid, const char *name)
         target[n] = '\0';
         if (!strncmp(target, want, strlen(want))
             && !strncmp(target + strlen(want), name, strlen(name))) {
-            fd = open(file, O_RDONLY | O_CLOEXEC);
+            fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         }
     }
     if (dir) {
@@ -132,7 +132,8 @@ static char *read_memfd(apr_pool_t *p, pid_t pid, const char *name,
     if (fd < 0) {
         return NULL;
     }
-    if (fstat(fd, &st) || st.st_size <= 0 || st.st_size > 64 << 20) {
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0
+        || st.st_size > 64 << 20) {
         close(fd);
         return NULL;
     }
@@ -214,7 +215,8 @@ static const char *wanted(const server *s, int seat, const task_row *t)
         set = json_string_value(json_object_get(
             row, t->role == TASK_LISTENER ? "listener" : "process"));
     }
-    return set && *set ? set : "-";
+    /* A terminal shows it: nothing but a set. */
+    return set && *set && !set[strspn(set, "0123456789,-")] ? set : "-";
 }
 
 static void print_thread(apr_pool_t *p, const server *s, int seat, pid_t pid,

@@ -92,10 +92,8 @@ void adopt_close(loop *l)
 /* A process whose loop turns? */
 static int is_missing(const loop *l, int seat)
 {
-    seat_row *row = &l->seats->rows[seat];
-    int64_t beat = (int64_t)SEAT_GET(row, beat);
-
-    return !seat_holder(l->seats, seat) || l->now - beat > ADOPT_STUCK;
+    return !seat_holder(l->seats, seat)
+           || seat_silent(&l->seats->rows[seat], l->now) > ADOPT_STUCK;
 }
 
 /* Who serves a missing seat: the next one that is not missing. */

@@ -45,7 +45,7 @@ static int left(balance *b, int seat, int64_t now)
     pid_t pid = SEAT_GET(row, pid);
 
     if (!pid || SEAT_GET(row, state) != SEAT_RUNNING || SEAT_GET(row, saturated)
-        || now - (int64_t)SEAT_GET(row, beat) > BALANCE_FRESH) {
+        || seat_silent(row, now) > BALANCE_FRESH) {
         return 0;
     }
     if (now - c->asked >= BALANCE_AGAIN) {

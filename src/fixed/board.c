@@ -1,28 +1,38 @@
 #include "fixed/board.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "affinity/sharedmem.h"
 
 /*
  * A message is a word with its length in bytes and as many words as it
- * needs. Writers take turns by the mutex, which the kernel gives back when
- * one dies. They say how far they are going to write before they do, and how
+ * needs. Writers say how far they are going to write before they do, and how
  * far they have written afterwards; a reader copies first and then looks
  * whether the copy was in a writer's way. All words are atomic, as a reader
  * may look at one that is being written.
+ *
+ * Writers take turns, and none waits: threads by a mutex in memory of their
+ * process, processes by a record lock on the memfd, each only tried. The
+ * kernel keeps that lock and gives it back when its holder dies; there is
+ * nothing in the shared memory that a process could bend to make another
+ * write, read or wait elsewhere, as a pthread_mutex_t with its list pointers
+ * is. A process that never gives it back, or writes without it, spoils
+ * messages; a position that it left is only ever used modulo the ring.
  */
 typedef struct shared {
-    pthread_mutex_t lock;
     uint64_t reserved; /* words ever to be written; never less than before */
     uint64_t head;     /* words ever written */
     uint64_t ring[];
 } shared;
 
 struct board {
-    shared *mem;
+    pthread_mutex_t threads; /* of this process */
+    sharedmem memory;
+    shared *mem;  /* in it */
     size_t words; /* not read from memory that others write */
 };
 
@@ -36,44 +46,23 @@ static size_t words_of(size_t bytes)
     return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
 }
 
-static int make_lock(pthread_mutex_t *lock)
-{
-    pthread_mutexattr_t a;
-    int error = pthread_mutexattr_init(&a);
-
-    if (error) {
-        return error;
-    }
-    error = pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
-    if (!error) {
-        error = pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
-    }
-    if (!error) {
-        error = pthread_mutex_init(lock, &a);
-    }
-    pthread_mutexattr_destroy(&a);
-    return error;
-}
-
 board *board_make(size_t words)
 {
     board *b = malloc(sizeof(*b));
-    int error;
 
     if (!b) {
         return NULL;
     }
-    b->words = words;
-    b->mem = mmap(NULL, bytes_of(words), PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (b->mem == MAP_FAILED) {
+    if (sharedmem_make(&b->memory, "cpuaffinity-board", bytes_of(words))) {
         free(b);
         return NULL;
     }
-    error = make_lock(&b->mem->lock);
-    if (error) {
-        board_free(b);
-        errno = error;
+    pthread_mutex_init(&b->threads, NULL);
+    b->mem = b->memory.at;
+    b->words = words;
+    if (b->memory.fd < 0) {
+        board_free(b); /* there is nothing to lock */
+        errno = ENOSYS;
         return NULL;
     }
     return b;
@@ -81,8 +70,17 @@ board *board_make(size_t words)
 
 void board_free(board *b)
 {
-    munmap(b->mem, bytes_of(b->words));
+    sharedmem_free(&b->memory);
+    pthread_mutex_destroy(&b->threads);
     free(b);
+}
+
+/* F_WRLCK, without waiting, or F_UNLCK. @return 0 or -1 with errno */
+static int lock_processes(const board *b, short type)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_len = 1};
+
+    return fcntl(b->memory.fd, F_SETLK, &lock);
 }
 
 static void put(board *b, uint64_t at, uint64_t word)
@@ -156,17 +154,19 @@ int board_post(board *b, const struct iovec *parts, int nparts)
         errno = EMSGSIZE;
         return -1;
     }
-    error = pthread_mutex_trylock(&b->mem->lock);
-    if (error == EOWNERDEAD) {
-        error = pthread_mutex_consistent(&b->mem->lock);
-    }
+    error = pthread_mutex_trylock(&b->threads);
     if (error) {
         errno = error;
         return -1;
     }
-    write_message(b, len, parts, nparts);
-    pthread_mutex_unlock(&b->mem->lock);
-    return 0;
+    error = lock_processes(b, F_WRLCK) ? errno : 0;
+    if (!error) {
+        write_message(b, len, parts, nparts);
+        lock_processes(b, F_UNLCK);
+    }
+    pthread_mutex_unlock(&b->threads);
+    errno = error == EAGAIN || error == EACCES ? EBUSY : error;
+    return error ? -1 : 0;
 }
 
 void board_follow(board_reader *r, const board *b)
@@ -200,9 +200,11 @@ static size_t too_late(board_reader *r, uint64_t head)
 size_t board_read(board_reader *r, void *buf, size_t size)
 {
     const board *b = r->board;
-    uint64_t head, len, reserved;
+    /* Once: whoever moves it all the time does not keep us here. */
+    uint64_t head = __atomic_load_n(&b->mem->head, __ATOMIC_ACQUIRE);
+    uint64_t len, reserved;
 
-    while ((head = __atomic_load_n(&b->mem->head, __ATOMIC_ACQUIRE)) != r->at) {
+    while (head != r->at) {
         if (head - r->at > b->words) {
             return too_late(r, head);
         }

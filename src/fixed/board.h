@@ -23,8 +23,8 @@ typedef struct board_reader {
 } board_reader;
 
 /*
- * Makes one; children have it by fork. Pages that were never written take no
- * memory.
+ * Makes one; children have it by fork, as long as nobody posts then. Pages
+ * that were never written take no memory.
  * @param words of 8 bytes, a power of two
  * @return NULL with errno
  */
@@ -36,7 +36,7 @@ void board_free(board *b);
 /*
  * Posts a message made of parts; never blocks. Any thread of any process.
  * @return 0, or -1: lost (EBUSY another one is posting, EMSGSIZE nothing, or
- *         more than a quarter of the ring, or what the mutex says)
+ *         more than a quarter of the ring, or what fcntl says)
  */
 int board_post(board *b, const struct iovec *parts, int nparts);
 

@@ -1,6 +1,6 @@
 #include "fixed/learncount.h"
 
-#include <sys/mman.h>
+#include "affinity/sharedmem.h"
 
 typedef struct shared {
     uint64_t refused[LEARN_REASON_COUNT];
@@ -11,15 +11,15 @@ typedef struct shared {
 #define OFF_BIT (1u << 31)
 
 static struct {
-    shared *mem;
-    size_t size;
+    sharedmem memory;
+    shared *mem; /* in it; NULL: there is none */
     unsigned servers;
 } counts;
 
 static apr_status_t forget(void *unused)
 {
     if (counts.mem) {
-        munmap(counts.mem, counts.size);
+        sharedmem_free(&counts.memory);
         counts.mem = NULL;
     }
     counts.servers = 0;
@@ -28,15 +28,11 @@ static apr_status_t forget(void *unused)
 
 int learncount_make(apr_pool_t *p, unsigned servers)
 {
-    void *mem;
-
-    counts.size = sizeof(shared) + servers * sizeof(uint32_t);
-    mem = mmap(NULL, counts.size, PROT_READ | PROT_WRITE,
-               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (mem == MAP_FAILED) {
+    if (sharedmem_make(&counts.memory, "cpuaffinity-counts",
+                       sizeof(shared) + servers * sizeof(uint32_t))) {
         return -1;
     }
-    counts.mem = mem;
+    counts.mem = counts.memory.at;
     counts.servers = servers;
     apr_pool_cleanup_register(p, NULL, forget, apr_pool_cleanup_null);
     return 0;

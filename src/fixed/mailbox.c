@@ -133,6 +133,14 @@ static int is_client(parcel *p)
            && p->remote.any.sa_family == p->local.any.sa_family;
 }
 
+/* Do the numbers make sense? Every child can write to the box. */
+static int in_range(const header *h, size_t len)
+{
+    return h->magic == MAGIC && h->len == len && !(h->idle && h->len)
+           && h->keepalives < INT32_MAX && h->deadline >= 0
+           && h->deadline < INT64_MAX / 2;
+}
+
 static int refuse(parcel *p)
 {
     parcel_drop(p);
@@ -167,8 +175,7 @@ int mailbox_receive(const mailbox *m, parcel *p)
         return -1;
     }
     if ((msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || fds != 1
-        || n < (ssize_t)sizeof(h) || h.magic != MAGIC
-        || h.len != (size_t)n - sizeof(h) || (h.idle && h.len)
+        || n < (ssize_t)sizeof(h) || !in_range(&h, (size_t)n - sizeof(h))
         || !is_client(p)) {
         return refuse(p);
     }

@@ -36,6 +36,12 @@ void steerauto_init(steerauto *a, int seats, double now)
     enter(a, STEERAUTO_ON, now);
 }
 
+void steerauto_mend(steerauto *a, int seats)
+{
+    a->seats = seats;
+    a->reason[sizeof(a->reason) - 1] = '\0';
+}
+
 static void average(steerauto *a, const steerauto_sample *samples, double now)
 {
     double period = now - a->fed;

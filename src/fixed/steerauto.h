@@ -45,6 +45,11 @@ size_t steerauto_size(int seats);
 /* Starts it in @a a (steerauto_size bytes), ON, at @a now seconds. */
 void steerauto_init(steerauto *a, int seats, double now);
 
+/* Makes a copy of what others can write, of steerauto_size(@a seats) bytes,
+ * fit to be fed: its count and its text are what they may be. What the
+ * numbers say decides about steering, and nothing else. */
+void steerauto_mend(steerauto *a, int seats);
+
 /*
  * Feeds one period.
  * @param samples a->seats of them

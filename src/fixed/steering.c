@@ -1,13 +1,13 @@
 #include "steering.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include "apr_strings.h"
 #include "http_config.h"
 #include "http_log.h"
 
+#include "affinity/sharedmem.h"
 #include "fixed/sockets.h"
 #include "fixed/steerauto.h"
 
@@ -27,7 +27,8 @@ typedef struct probed {
 static struct {
     steer_method method;
     steermap *map;
-    steerauto *machine; /* shared between the children; NULL: not auto */
+    sharedmem memory;
+    steerauto *machine; /* in it; NULL: not auto */
 } steering;
 
 /* What the counters were at the last look. Loop thread of each child. */
@@ -83,25 +84,29 @@ static steermap *make_map(apr_pool_t *p, const plan *pl, int seats)
     return steermap_make(p, sets, seats);
 }
 
-static apr_status_t unmap(void *data)
+static apr_status_t unmap(void *unused)
 {
-    munmap(data, steerauto_size(((steerauto *)data)->seats));
+    if (steering.machine) {
+        sharedmem_free(&steering.memory);
+        steering.machine = NULL;
+    }
     return APR_SUCCESS;
 }
 
 static steerauto *make_machine(apr_pool_t *p, server_rec *s, int seats)
 {
-    steerauto *a = mmap(NULL, steerauto_size(seats), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    steerauto *a;
 
-    if (a == MAP_FAILED) {
+    if (sharedmem_make(&steering.memory, "cpuaffinity-steering",
+                       steerauto_size(seats))) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, errno, s,
                      "FixedSteering auto: no shared memory, the seats are "
                      "not watched");
         return NULL;
     }
+    a = steering.memory.at;
     steerauto_init(a, seats, seconds());
-    apr_pool_cleanup_register(p, a, unmap, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(p, NULL, unmap, apr_pool_cleanup_null);
     return a;
 }
 
@@ -202,23 +207,50 @@ static int sample(const seat_table *seats, steerauto_sample *samples,
     return !first;
 }
 
+/* Feeds a copy of the machine: all children can write the machine itself.
+ * @return the copy when its state has changed, to be freed; or NULL */
+static steerauto *feed_copy(const steerauto_sample *samples, int seats,
+                            double now)
+{
+    size_t size = steerauto_size(seats);
+    steerauto *a = malloc(size);
+
+    if (!a) {
+        return NULL;
+    }
+    memcpy(a, steering.machine, size);
+    steerauto_mend(a, seats);
+    if (!steerauto_feed(a, samples, now)) {
+        memcpy(steering.machine, a, size);
+        free(a);
+        return NULL;
+    }
+    memcpy(steering.machine, a, size);
+    return a;
+}
+
+static void change(server_rec *s, seat_table *seats, const steerauto *a)
+{
+    int on = steerauto_wants(a);
+
+    if (!on || a->state == STEERAUTO_TRIAL) {
+        sockets_steer(s, on ? steering.method : STEER_NONE, steering.map);
+    }
+    note(seats, on ? steering.method : STEER_NONE, a->reason);
+    ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, "FixedSteering auto: %s: %s",
+                 steerauto_name(a->state), a->reason);
+}
+
 static void feed(server_rec *s, seat_table *seats, double now)
 {
-    steerauto *a = steering.machine;
     steerauto_sample *samples = malloc(sizeof(*samples) * (size_t)seats->seats);
     int known = sample(seats, samples, now - last.at);
+    steerauto *a = known ? feed_copy(samples, seats->seats, now) : NULL;
 
     last.at = now;
-    if (known && steerauto_feed(a, samples, now)) {
-        int on = steerauto_wants(a);
-
-        if (!on || a->state == STEERAUTO_TRIAL) {
-            sockets_steer(s, on ? steering.method : STEER_NONE, steering.map);
-        }
-        note(seats, on ? steering.method : STEER_NONE, a->reason);
-        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s,
-                     "FixedSteering auto: %s: %s", steerauto_name(a->state),
-                     a->reason);
+    if (a) {
+        change(s, seats, a);
+        free(a);
     }
     free(samples);
 }
@@ -227,7 +259,7 @@ void steering_look(server_rec *s, seat_table *seats, int seat)
 {
     double now;
 
-    if (!steering.machine || steering.machine->seats != seats->seats) {
+    if (!steering.machine) {
         return;
     }
     now = seconds();

@@ -1,6 +1,6 @@
 /* notice: any bytes for a message of another process; what is taken lies
  * within them and is written as the same bytes again.
- * links: src/fixed/notice.c src/fixed/board.c src/fixed/parcel.c
+ * links: src/fixed/notice.c src/fixed/board.c src/affinity/sharedmem.c src/fixed/parcel.c
  */
 #include "fixed/notice.h"
 

@@ -1,5 +1,5 @@
 /* balance: when a seat is saturated, and who is given to.
- * links: src/fixed/balance.c src/affinity/seat.c
+ * links: src/fixed/balance.c src/affinity/seat.c src/affinity/sharedmem.c
  */
 #include "t/unit/tap.h"
 #include "fixed/balance.h"

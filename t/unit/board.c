@@ -1,10 +1,12 @@
-/* board: order, wrapping, slow readers, writers that meet and die.
- * links: src/fixed/board.c
+/* board: order, wrapping, slow readers, writers that meet and die, and one
+ * that writes what it likes.
+ * links: src/fixed/board.c src/affinity/sharedmem.c
  */
 #include "t/unit/tap.h"
 #include "fixed/board.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -182,11 +184,116 @@ static void test_processes(void)
     board_free(b);
 }
 
+/* The memory of the only board there is, by its memfd. */
+static unsigned char *memory_of_board(size_t *size, int *fd)
+{
+    char path[64], name[64];
+    ssize_t n;
+
+    for (*fd = 3; *fd < 64; (*fd)++) {
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", *fd);
+        n = readlink(path, name, sizeof(name) - 1);
+        if (n > 0 && (name[n] = '\0', strstr(name, "cpuaffinity-board"))) {
+            break;
+        }
+    }
+    *size = (size_t)lseek(*fd, 0, SEEK_END);
+    return mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+}
+
+/* Random values that are often small, often all ones, or near each other. */
+static uint64_t wild(void)
+{
+    uint64_t n = (uint64_t)random() << 33 ^ (uint64_t)random() << 11
+                 ^ (uint64_t)random();
+
+    return n >> (random() % 64) ^ (random() % 3 ? 0 : ~UINT64_C(0));
+}
+
+/* Whatever stands in the memory: a reader stays within it and its buffer,
+ * comes back, and reads what is posted then; a writer too. */
+static void test_hostile(void)
+{
+    board *b = board_make(WORDS);
+    char *buf = malloc(LONGEST), in[LONGEST];
+    size_t size, i, len, bad = 0, stuck = 0;
+    unsigned char *memory;
+    board_reader r;
+    uint64_t w;
+    int fd, round;
+
+    memory = memory_of_board(&size, &fd);
+    ok(memory != MAP_FAILED && size == 16 + WORDS * 8, "its memory");
+    srandom(7);
+    board_follow(&r, b);
+    for (round = 0; round < 20000; round++) {
+        /* reserved and head, now and then all of it */
+        for (i = 0; i < (round % 100 ? 16 : size); i += 8) {
+            w = wild();
+            memcpy(memory + i, &w, 8);
+        }
+        w = r.at + wild() % 64; /* a head that will be believed */
+        memcpy(memory + 8, &w, 8);
+        for (i = 0; i < 3; i++) {
+            len = board_read(&r, buf, LONGEST);
+            bad += len > LONGEST;
+        }
+        len = message((uint32_t)round, in);
+        for (i = 0; i < 64 && board_read(&r, buf, LONGEST); i++) {
+            ;
+        }
+        if (post(b, in, len)) {
+            stuck++;
+        }
+        if (board_read(&r, buf, LONGEST) != len || memcmp(buf, in, len)) {
+            w = 0; /* "reserved" is where nobody comes: said to be lost */
+            memcpy(memory, &w, 8);
+        }
+    }
+    is_int((long)bad, 0, "no message is longer than the buffer");
+    is_int((long)stuck, 0, "none keeps us from posting");
+    munmap(memory, size);
+    free(buf);
+    board_free(b);
+}
+
+/* Who has the lock and keeps it costs the others their messages, no time. */
+static void test_held(void)
+{
+    board *b = board_make(WORDS);
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+    int fd, ready[2], errors = 0, i;
+    size_t size;
+    char c;
+    pid_t pid;
+
+    munmap(memory_of_board(&size, &fd), WORDS);
+    if (pipe(ready)) {
+        exit(1);
+    }
+    pid = fork();
+    if (!pid) {
+        c = fcntl(fd, F_SETLK, &lock) ? 'n' : 'y';
+        _exit(write(ready[1], &c, 1) != 1 || pause());
+    }
+    ok(read(ready[0], &c, 1) == 1 && c == 'y', "another holds the lock");
+    for (i = 0; i < 1000; i++) {
+        errors += post(b, "x", 1) && errno == EBUSY;
+    }
+    is_int(errors, 1000, "a post is lost at once");
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    is_int(post(b, "x", 1), 0, "until its end");
+    board_free(b);
+}
+
 int main(void)
 {
     test_order();
     test_wrap();
     test_bounds();
     test_processes();
+    test_hostile();
+    test_held();
     return done();
 }

@@ -170,6 +170,17 @@ static void hostile(const mailbox *m)
     bad[0] ^= 1;
     raw(m, bad, len, server, 1);
     is_int(receive(m), -1, "another magic");
+    memcpy(bad, bytes, len);
+    memset(bad + 8, 255, 4);
+    raw(m, bad, len, server, 1);
+    is_int(receive(m), -1, "more requests than an int counts");
+    memcpy(bad, bytes, len);
+    memset(bad + 16, 127, 8);
+    raw(m, bad, len, server, 1);
+    is_int(receive(m), -1, "a deadline beyond all time");
+    bad[23] = (char)255;
+    raw(m, bad, len, server, 1);
+    is_int(receive(m), -1, "or before it");
     long_one = calloc(1, 2 * PARCEL_BYTES);
     memcpy(long_one, bytes, len);
     raw(m, long_one, 2 * PARCEL_BYTES, server, 1);

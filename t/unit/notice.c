@@ -1,5 +1,5 @@
 /* notice: what is written is read again, and nothing else is.
- * links: src/fixed/notice.c src/fixed/board.c src/fixed/parcel.c
+ * links: src/fixed/notice.c src/fixed/board.c src/affinity/sharedmem.c src/fixed/parcel.c
  */
 #include "t/unit/tap.h"
 #include "fixed/notice.h"

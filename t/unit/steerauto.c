@@ -48,6 +48,35 @@ static void stays(int seats, const char *name)
     ok(until_change(600) < 0 && steerauto_wants(a), "%s: steering stays", name);
 }
 
+/* It lives where every child can write: any bytes, mended, stay within. */
+static void hostile(void)
+{
+    size_t size = steerauto_size(8), i;
+    int round, good = 0;
+
+    free(a);
+    a = malloc(size);
+    srandom(3);
+    shape(1000, 1.0, 10, 0.1);
+    for (round = 0; round < 20000; round++) {
+        for (i = 0; i < size; i++) {
+            ((unsigned char *)a)[i] =
+                (unsigned char)(random() % 4 ? random() : 255);
+        }
+        if (round % 2) {
+            a->fed = 5;
+            a->since = 0;
+            a->state = round % 5 - 1;
+        }
+        steerauto_mend(a, 8);
+        steerauto_feed(a, samples, 1e6);
+        steerauto_wants(a);
+        good += a->seats == 8 && strlen(a->reason) < sizeof(a->reason)
+                && strlen(steerauto_name(a->state)) > 0;
+    }
+    is_int(good, 20000, "any bytes: what is fed stays within them");
+}
+
 int main(void)
 {
     int took, last, i;
@@ -119,6 +148,7 @@ int main(void)
     is_int(steerauto_feed(a, samples, clock_now + 300), 1, "one long period");
     is_str(steerauto_name(a->state), "off", "has the state off");
     is_str(steerauto_name(77), "?", "a state that is none");
+    hostile();
     free(a);
     return done();
 }
