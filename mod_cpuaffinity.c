@@ -158,6 +158,11 @@ static int pre_connection(conn_rec *c, void *csd)
     return door_pre_connection(c, csd);
 }
 
+static int pre_close(conn_rec *c)
+{
+    return child_pre_close(c) == OK ? OK : takeback_pre_close(c);
+}
+
 static void register_hooks(apr_pool_t *p)
 {
     /* Before the configuration is carried out: the mask httpd was started
@@ -203,7 +208,11 @@ static void register_hooks(apr_pool_t *p)
     /* Where core, at REALLY_LAST, puts the socket. */
     ap_hook_insert_network_bucket(intake_network_bucket, NULL, NULL,
                                   APR_HOOK_LAST);
-    ap_hook_pre_close_connection(child_pre_close, NULL, NULL, APR_HOOK_FIRST);
+    ap_hook_pre_close_connection(pre_close, NULL, NULL, APR_HOOK_FIRST);
+
+    /* The virtual host is known by then. */
+    ap_hook_post_read_request(takeback_post_read_request, NULL, NULL,
+                              APR_HOOK_REALLY_LAST);
 
     /* Hooks and filters that follow a request which may be learned. */
     learn_register(p);

@@ -26,7 +26,7 @@ typedef enum conn_state {
     CONN_READING, /* part of a request is there */
     CONN_SENDING, /* an answer is on its way */
     CONN_CLOSING, /* sent all, waits for the client's end */
-    CONN_PARKED   /* is httpd's, but the door is full */
+    CONN_PARKED   /* is httpd's, whose threads are all busy */
 } conn_state;
 
 /* One connection; under 300 bytes with all that it needs while idle. */

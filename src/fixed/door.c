@@ -21,9 +21,10 @@ APLOG_USE_MODULE(cpuaffinity);
 
 struct door {
     queue *queue;
-    int bell;   /* a duplicate of the eventfd: the MPM closes the other */
-    int unrung; /* pushed since the last ring */
-    int wanted; /* atomic */
+    int bell;        /* a duplicate of the eventfd: the MPM closes the other */
+    int unrung;      /* pushed since the last ring */
+    int wanted;      /* atomic */
+    unsigned inside; /* atomic */
     ap_listen_rec *listeners;
     int all; /* 0: the first of them only */
     void (*drained)(void *);
@@ -35,6 +36,7 @@ static door *the_door;
 
 static apr_status_t drop_cargo(void *data)
 {
+    __atomic_sub_fetch(&the_door->inside, 1, __ATOMIC_RELAXED);
     parcel_drop(data);
     return APR_SUCCESS;
 }
@@ -59,6 +61,7 @@ static apr_status_t unpack(parcel *p, apr_pool_t *ptrans, apr_socket_t **csd)
     cargo = apr_pmemdup(ptrans, p, sizeof(*p));
     parcel_init(p);
     apr_pool_cleanup_register(ptrans, cargo, drop_cargo, apr_pool_cleanup_null);
+    __atomic_add_fetch(&the_door->inside, 1, __ATOMIC_RELAXED);
     return apr_socket_data_set(*csd, cargo, CARGO, NULL);
 }
 
@@ -246,6 +249,11 @@ unsigned door_length(const door *d)
 int64_t door_age(door *d, int64_t now)
 {
     return queue_age(d->queue, now);
+}
+
+unsigned door_inside(const door *d)
+{
+    return __atomic_load_n(&d->inside, __ATOMIC_RELAXED);
 }
 
 void door_want(door *d)

@@ -53,6 +53,10 @@ int door_take_back(door *d, parcel *p);
 unsigned door_length(const door *d);
 int64_t door_age(door *d, int64_t now);
 
+/* How many connections that came through the door are httpd's now, busy, kept
+ * or lingering. Any thread. */
+unsigned door_inside(const door *d);
+
 /* Asks for one call of "drained" at the next parcel that is taken. */
 void door_want(door *d);
 

@@ -3,7 +3,7 @@
 #include "http_core.h"
 #include "apr_buckets.h"
 
-#include "fixed/static.h"
+#include "fixed/child.h"
 
 /* Nobody reads from it now. */
 static __thread const apr_socket_t *shut;
@@ -58,7 +58,7 @@ apr_status_t intake_network_bucket(conn_rec *c, apr_bucket_brigade *bb,
 {
     apr_bucket *b;
 
-    if (!static_get()) {
+    if (!child_loop()) {
         return AP_DECLINED;
     }
     b = apr_bucket_socket_create(socket, c->bucket_alloc);

@@ -434,8 +434,7 @@ static void teach(subject *s, const answer *a, uint64_t vary)
                  s->r->uri);
     lesson_post(l);
     if (kind == LESSON_ANSWER) {
-        lesson_taught(s->r->connection, s->t->note,
-                      apr_time_as_msec(v->keep_alive_timeout));
+        lesson_taught(s->r->connection, s->t->note);
     }
 }
 

@@ -10,7 +10,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <string.h>
+
+#include "fixed/lesson.h"
 
 static module *remoteip;
 
@@ -94,8 +97,22 @@ static void copy_addr(parcel_addr *to, const apr_sockaddr_t *from)
     }
 }
 
+int64_t leave_idled(conn_rec *c)
+{
+    struct tcp_info info;
+    socklen_t len = sizeof(info);
+    apr_os_sock_t fd;
+
+    if (apr_os_sock_get(&fd, ap_get_conn_socket(c)) != APR_SUCCESS
+        || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len)) {
+        return 0;
+    }
+    return info.tcpi_last_data_sent;
+}
+
 int leave_take(conn_rec *c, parcel *p)
 {
+    const server_rec *host = lesson_host(c);
     apr_os_sock_t fd = -1;
 
     parcel_init(p);
@@ -112,6 +129,7 @@ int leave_take(conn_rec *c, parcel *p)
     p->keepalives = (uint32_t)c->keepalives;
     p->idle = 1;
     p->deadline =
-        parcel_now() + apr_time_as_msec(c->base_server->keep_alive_timeout);
+        parcel_now()
+        + apr_time_as_msec((host ? host : c->base_server)->keep_alive_timeout);
     return 0;
 }

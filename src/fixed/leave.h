@@ -29,8 +29,14 @@ int leave_may_with_input(conn_rec *c);
  */
 apr_size_t leave_input(conn_rec *c, char *buf, apr_size_t size);
 
+/* For how many milliseconds nothing has been sent on it, a tick of the kernel
+ * more or less; 0 when that cannot be told. */
+int64_t leave_idled(conn_rec *c);
+
 /*
- * Makes an idle parcel of it with a duplicate of its descriptor. When the
+ * Makes an idle parcel of it with a duplicate of its descriptor, whose
+ * deadline is the KeepAliveTimeout of its last request's virtual host from
+ * now on. When the
  * parcel has found its place the caller sets c->aborted, so that the MPM
  * closes its copy without shutting the connection down.
  * @return 0, or -1 with errno

@@ -41,7 +41,7 @@ typedef struct lesson_slot {
     int asked;                 /* the door's note was taken */
     int seen;                  /* the next request, in the socket */
     const lesson_note *taught; /* of the last request, if it was learned */
-    int64_t keep_alive;        /* ms that it may idle now, with taught */
+    const server_rec *host;    /* of the last request; NULL: none yet */
 } lesson_slot;
 
 static apr_status_t drop_slot(void *data)
@@ -120,22 +120,28 @@ int lesson_seen(conn_rec *c)
     return seen;
 }
 
-void lesson_taught(conn_rec *c, const lesson_note *note, int64_t keep_alive)
+void lesson_taught(conn_rec *c, const lesson_note *note)
 {
-    lesson_slot *slot = slot_of(c);
-
-    slot->taught = note;
-    slot->keep_alive = keep_alive;
+    slot_of(c)->taught = note;
 }
 
-const lesson_note *lesson_last(conn_rec *c, int64_t *keep_alive)
+const lesson_note *lesson_last(conn_rec *c)
 {
     lesson_slot *slot = slot_of(c);
     const lesson_note *note = slot->taught;
 
     slot->taught = NULL;
-    *keep_alive = slot->keep_alive;
     return note;
+}
+
+void lesson_set_host(conn_rec *c, const server_rec *s)
+{
+    slot_of(c)->host = s;
+}
+
+const server_rec *lesson_host(conn_rec *c)
+{
+    return slot_of(c)->host;
 }
 
 lesson *lesson_make(const lesson_note *note, lesson_kind kind, const answer *a,

@@ -65,13 +65,19 @@ int lesson_waits(conn_rec *c);
 void lesson_see(conn_rec *c);
 int lesson_seen(conn_rec *c);
 
-/* The request of @a note was answered by what the loop may repeat, and its
- * vhost lets the connection idle for @a keep_alive ms. The worker serving c. */
-void lesson_taught(conn_rec *c, const lesson_note *note, int64_t keep_alive);
+/* The request of @a note was answered by what the loop may repeat. The worker
+ * serving c. */
+void lesson_taught(conn_rec *c, const lesson_note *note);
 
 /* The last one that was taught on @a c, once; NULL: none, or another note
  * has come since. It is the connection's. The worker serving c. */
-const lesson_note *lesson_last(conn_rec *c, int64_t *keep_alive);
+const lesson_note *lesson_last(conn_rec *c);
+
+/* The virtual host of the request that @a c has now, which says how long the
+ * connection may idle after it; and that of its last request, NULL: it had
+ * none. The worker serving c. */
+void lesson_set_host(conn_rec *c, const server_rec *s);
+const server_rec *lesson_host(conn_rec *c);
 
 typedef enum lesson_kind {
     LESSON_ANSWER, /* everything is filled in */

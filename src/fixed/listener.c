@@ -44,9 +44,7 @@ static int idle_workers(loop *l)
     return idle < 0 ? 1 : idle;
 }
 
-/* Whether the workers, here or elsewhere, can take one more connection. One
- * may always wait at the door: it tells when a worker is free again. */
-static int room(loop *l)
+int listener_room(loop *l)
 {
     int waiting, idle;
 
@@ -153,7 +151,7 @@ static int accept_some(loop *l, loop_listen *x)
         socklen_t len = sizeof(parcel_addr);
         parcel p;
 
-        if (!x->reads && !room(l)) {
+        if (!x->reads && !listener_room(l)) {
             return 1;
         }
         parcel_init(&p);
@@ -210,7 +208,7 @@ static void ready(loop *l, watch *w, uint32_t events)
     }
     if (x->armed) {
         accept_some(l, x);
-        if (!x->reads && !room(l)) {
+        if (!x->reads && !listener_room(l)) {
             starve(l);
         }
     }
@@ -224,11 +222,11 @@ static void feed(loop *l)
     for (i = 0; i < l->nlistens; i++) {
         loop_listen *x = &l->listens[i];
 
-        if (x->owned && !x->dead && !x->reads && room(l)) {
+        if (x->owned && !x->dead && !x->reads && listener_room(l)) {
             more |= accept_some(l, x);
         }
     }
-    if (more && !room(l)) {
+    if (more && !listener_room(l)) {
         door_want(l->door);
         if (door_length(l->door)) {
             return;
@@ -293,6 +291,10 @@ int listener_wait(loop *l)
 {
     int wait = -1;
 
+    /* What they waited behind was given away. */
+    if (l->parked && !door_length(l->door)) {
+        return 0;
+    }
     if (l->rearm_at) {
         wait = l->rearm_at > l->now ? (int)(l->rearm_at - l->now) : 0;
     }

@@ -23,6 +23,10 @@ int listener_wait(loop *l);
 /* Accepts nothing any more and closes the descriptors. */
 void listener_close(loop *l);
 
+/* Whether the workers, here or elsewhere, can take one more connection. One
+ * may always wait at the door: it tells when a worker is free again. */
+int listener_room(loop *l);
+
 /* A parcel for httpd's threads: through the door. @return 0 or -1: full,
  * @a p is still the caller's */
 int listener_hand_over(loop *l, parcel *p);

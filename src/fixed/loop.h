@@ -78,6 +78,8 @@ struct loop {
     const loop_server *answers; /* NULL: everything goes through the door */
     balance *balance;           /* NULL: FixedBalance off */
     struct even *even;          /* the same for what the loop answers */
+    unsigned crowd;             /* httpd may have so many connections before
+                                   idle ones of them are taken back */
     void (*place)(int seat);    /* pins the calling thread; or NULL */
     void (*look)(int seat);     /* at each look round; or NULL */
 
@@ -154,8 +156,9 @@ int loop_seat(const loop *l);
  * (CLOCK_MONOTONIC ms; 0: for ever). */
 void loop_wait(loop *l, conn *c, uint32_t events, int64_t deadline);
 
-/* The connection is httpd's from now on, with the bytes in c->in. When the
- * door is full it waits (CONN_PARKED). The record is gone for the caller. */
+/* The connection is httpd's from now on, with the bytes in c->in. It waits
+ * (CONN_PARKED) until httpd has an idle thread for it, and is the next
+ * generation's when the loop stops. The record is gone for the caller. */
 void loop_hand_over(loop *l, conn *c);
 
 /* Closes it. The record is gone for the caller. */

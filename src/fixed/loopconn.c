@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "fixed/listener.h"
+#include "fixed/loopstop.h"
 
 /* Is the connection the answering server's, or only kept by the loop? */
 static int served(const loop *l, const conn *c)
@@ -135,10 +136,14 @@ static int try_hand_over(loop *l, conn *c)
 
 void loop_hand_over(loop *l, conn *c)
 {
+    if (__atomic_load_n(&l->stop, __ATOMIC_RELAXED) != LOOP_RUN) {
+        loopstop_let_go(l, c);
+        return;
+    }
     /* Out of our epoll first: the worker may close it at once. */
     detach(l, c);
     /* Those that wait already come first. */
-    if (l->parked || try_hand_over(l, c)) {
+    if (l->parked || !listener_room(l) || try_hand_over(l, c)) {
         park(l, c);
     }
 }
@@ -149,9 +154,12 @@ void loopconn_turn(loop *l)
         conn *c = l->parked;
         conn *next = c->parked;
 
-        if (try_hand_over(l, c)) {
+        if (!listener_room(l) || try_hand_over(l, c)) {
             door_want(l->door);
-            return;
+            if (door_length(l->door)) {
+                return;
+            }
+            continue; /* it was taken meanwhile */
         }
         l->parked = next;
     }

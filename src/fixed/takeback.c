@@ -11,10 +11,13 @@
 #include "util_filter.h"
 
 #include "fixed/child.h"
+#include "fixed/door.h"
 #include "fixed/intake.h"
 #include "fixed/known.h"
 #include "fixed/leave.h"
 #include "fixed/static.h"
+
+#define TICK 10 /* ms that the kernel's and the MPM's clocks may differ */
 
 /* The client's bytes, left where they are. @return how many, or -1 */
 static ssize_t peek(conn_rec *c, char *buf, size_t size)
@@ -112,17 +115,30 @@ static int next_request(conn_rec *c, loop *l, const statics *st)
     return DECLINED;
 }
 
-/* An answer is made that the loop could have given: if all of it is sent, the
- * connection idles there and not here, where it would take memory.
+/* Does no filter hold a byte? Told without reading from the socket. */
+static int nothing_read(conn_rec *c)
+{
+    char first;
+    apr_size_t n;
+
+    intake_shut(c);
+    n = leave_input(c, &first, 1);
+    intake_open();
+    return !n;
+}
+
+/* An answer is made that the loop could have given, or connections are too
+ * many here: if all of it is sent, the connection idles at the loop, where it
+ * takes no room that the MPM counts, and little memory.
  * @return 1: it is the loop's */
 static int go_home(conn_rec *c, loop *l)
 {
     ap_filter_t *f = c->output_filters;
-    int64_t keep_alive;
-    const lesson_note *note = lesson_last(c, &keep_alive);
+    const lesson_note *note = lesson_last(c);
     parcel p;
 
-    if (!note || !known_is(note->bytes, note->key_len)) {
+    if (!(note && known_is(note->bytes, note->key_len))
+        && door_inside(l->door) <= l->crowd) {
         return 0;
     }
     /* As the MPM does next. */
@@ -130,10 +146,9 @@ static int go_home(conn_rec *c, loop *l)
         f = f->next;
     }
     if (f->frec->filter_func.out_func(f, NULL) != APR_SUCCESS || !leave_may(c)
-        || leave_take(c, &p)) {
+        || !nothing_read(c) || leave_take(c, &p)) {
         return 0;
     }
-    p.deadline = parcel_now() + keep_alive;
     return give(c, l, &p) == OK;
 }
 
@@ -155,32 +170,66 @@ static void go_on(conn_rec *c)
 /* The hook is within itself on this thread, for this connection. */
 static __thread const conn_rec *within;
 
+/* The loop that may have this connection; NULL: none. Only where connections
+ * come from the loop. */
+static loop *loop_of(const conn_rec *c)
+{
+    loop *l = c->master || !c->sbh ? NULL : child_loop();
+
+    return l && l->seats ? l : NULL;
+}
+
 int takeback_process_connection(conn_rec *c)
 {
     const statics *st = static_get();
-    loop *l = child_loop();
-    int rv;
+    loop *l = loop_of(c);
+    int waits, rv;
 
     intake_open();
     if (lesson_seen(c)) {
         c->data_in_input_filters = 0; /* it is still in the socket */
     }
-    if (!st || !l || within == c) {
+    if (!l || within == c) {
         return DECLINED;
     }
-    if (c->keepalives > 0 && next_request(c, l, st) == OK) {
+    if (st && c->keepalives > 0 && next_request(c, l, st) == OK) {
         return OK;
     }
-    if (!lesson_waits(c)) {
-        return DECLINED;
-    }
+    waits = lesson_waits(c);
     within = c;
     rv = ap_run_process_connection(c);
     within = NULL;
     intake_open();
     if (rv == OK && c->cs && c->cs->state == CONN_STATE_WRITE_COMPLETION
-        && !go_home(c, l)) {
+        && !go_home(c, l) && waits) {
         go_on(c);
     }
     return rv;
+}
+
+int takeback_post_read_request(request_rec *r)
+{
+    if (!r->main && loop_of(r->connection)) {
+        lesson_set_host(r->connection, r->server);
+    }
+    return DECLINED;
+}
+
+/* The MPM closes kept connections when all its threads are busy, also one
+ * whose request has come, and when their time is over. */
+int takeback_pre_close(conn_rec *c)
+{
+    loop *l = loop_of(c);
+    char first;
+    parcel p;
+
+    if (!l || !leave_may(c) || !nothing_read(c) || leave_take(c, &p)) {
+        return DECLINED;
+    }
+    p.deadline -= leave_idled(c);
+    if (p.deadline - parcel_now() < TICK && peek(c, &first, 1) <= 0) {
+        parcel_drop(&p);
+        return DECLINED;
+    }
+    return give(c, l, &p);
 }
