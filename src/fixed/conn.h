@@ -22,8 +22,8 @@ typedef struct watch {
 
 typedef enum conn_state {
     CONN_FREE,
-    CONN_IDLE,    /* waits for a request; no buffer */
-    CONN_READING, /* part of a request is there */
+    CONN_IDLE,    /* waits for another request; no buffer */
+    CONN_READING, /* waits for the first one, or has a part of one */
     CONN_SENDING, /* an answer is on its way */
     CONN_CLOSING, /* sent all, waits for the client's end */
     CONN_PARKED   /* is httpd's, whose threads are all busy */

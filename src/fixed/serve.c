@@ -420,8 +420,8 @@ static void read_more(loop *l, conn *c)
         serve(l, c, st->in, have, 0);
     }
     else if (!c->events) {
-        c->state = CONN_IDLE;
-        loop_wait(l, c, EPOLLIN, l->now + address_of(st, c)->timeout);
+        /* httpd waits for its first byte as for the others. */
+        fate_more(l, c, address_of(st, c), 0);
     }
 }
 
@@ -440,8 +440,9 @@ void serve_ready(loop *l, conn *c, uint32_t events)
     }
 }
 
-/* Time for another look at a file that was not in memory. Else too slow; all
- * but started requests are closed as httpd closes them. */
+/* Time for another look at a file that was not in memory. Else too slow: a
+ * request that is started or a connection's first is httpd's, which logs it;
+ * all others are closed as httpd closes them. */
 void serve_expired(loop *l, conn *c)
 {
     sending *job = c->answer;
@@ -450,7 +451,7 @@ void serve_expired(loop *l, conn *c)
         go_on_sending(l, c);
         return;
     }
-    if (c->state == CONN_READING && c->in) {
+    if (c->state == CONN_READING) {
         fate_slow(l, c);
         return;
     }

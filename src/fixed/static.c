@@ -67,7 +67,10 @@ static void make_room(loop *l, statics *st)
          n++) {
         conn *next = c->next;
 
-        if (c->state == CONN_IDLE && !loopconn_pending(c)) {
+        int silent =
+            c->state == CONN_IDLE || (c->state == CONN_READING && !c->in_len);
+
+        if (silent && !loopconn_pending(c)) {
             loop_close(l, c);
         }
         c = next;
