@@ -22,7 +22,7 @@ KeepAlive On
 MaxKeepAliveRequests 3
 LogFormat "$all" all
 LogFormat "%h %l %u %t \\"%r\\" %>s %O \\"%{Referer}i\\" \\"%{User-Agent}i\\"" combined
-LogFormat "%T %D %{ms}T %{us}T %P %{tid}P %{%s}t" times
+LogFormat "%T %D %{ms}T %{us}T %P %{pid}P %{%s}t" times
 LogFormat "%m %U" short
 CustomLog logs/all all
 CustomLog logs/combined combined

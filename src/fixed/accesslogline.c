@@ -11,12 +11,14 @@
 #include <strings.h>
 
 #include "fixed/accesslogbatch.h"
+#include "fixed/accesslogtime.h"
 #include "fixed/learnlog.h"
 
 APLOG_USE_MODULE(cpuaffinity);
 
 struct accesslogline {
     conn_rec *c;
+    conn_rec blank;   /* *c before its first line */
     apr_pool_t *pool; /* of one line */
     int fields;       /* learnlog_fields() */
     apr_table_t *empty;
@@ -62,6 +64,7 @@ accesslogline *accesslogline_make(apr_pool_t *p, server_rec *s)
     c->notes = apr_table_make(p, 5);
     c->bucket_alloc = apr_bucket_alloc_create(p);
     pre_connection(c, socket);
+    l->blank = *c;
     apr_pool_create(&l->pool, p);
     l->fields = learnlog_fields();
     l->empty = apr_table_make(p, 1);
@@ -98,12 +101,18 @@ static apr_sockaddr_t *address(apr_pool_t *p, const parcel_addr *from,
     return a;
 }
 
-static void fill_connection(conn_rec *c, apr_pool_t *p,
-                            const accesslog_record *rec)
+/* Nothing of an earlier line's is left, and what this one's hooks hang on
+ * the connection goes with its pool. */
+static void fill_connection(accesslogline *l, const accesslog_record *rec)
 {
+    apr_pool_t *p = l->pool;
+    conn_rec *c = l->c;
+
+    *c = l->blank;
+    c->pool = p;
+    c->notes = apr_table_make(p, 1);
     c->client_addr = address(p, rec->remote, &c->client_ip);
     c->local_addr = address(p, rec->local, &c->local_ip);
-    c->remote_host = NULL;
     c->keepalives = rec->keepalives;
     c->keepalive = rec->keepalive ? AP_CONN_KEEPALIVE : AP_CONN_CLOSE;
     c->aborted = rec->aborted != 0;
@@ -230,23 +239,12 @@ static request_rec *make_request(accesslogline *l, const accesslog_record *rec)
     return r;
 }
 
-/* %D ends when the line is made, which is later than the answer's end; where
- * %t, in seconds, does not show it, the request begins as much later. */
-static apr_time_t begin(const accesslog_record *rec, apr_time_t end)
-{
-    apr_time_t late = apr_time_now() - end;
-    apr_time_t shifted = rec->start + (late > 0 ? late : 0);
-
-    return apr_time_sec(shifted) == apr_time_sec(rec->start) ? shifted
-                                                             : rec->start;
-}
-
 void accesslogline_write(accesslogline *l, const accesslog_record *rec,
                          apr_time_t end)
 {
     request_rec *r;
 
-    fill_connection(l->c, l->pool, rec);
+    fill_connection(l, rec);
     r = make_request(l, rec);
     fill_request(r, rec, l->fields & LEARNLOG_IN);
     fill_answer(r, rec, l->fields & LEARNLOG_OUT);
@@ -255,8 +253,11 @@ void accesslogline_write(accesslogline *l, const accesslog_record *rec,
         l->add_in(l->c, rec->req->consumed + (rec->piped != 0));
         l->add_out(l->c, rec->sent);
     }
-    r->request_time = begin(rec, end);
+    r->request_time = rec->start;
+    accesslogtime_set(end);
     ap_run_log_transaction(r);
+    accesslogtime_set(0);
+    *l->c = l->blank;
     apr_pool_clear(l->pool);
 }
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "fixed/accesslogtime.h"
 #include "fixed/learnauthz.h"
 #include "fixed/learncount.h"
 #include "fixed/learndirective.h"
@@ -113,6 +114,7 @@ void learn_pre_config(apr_pool_t *pconf)
     learntree_walk(ap_conftree, find_wish, &w);
     if (w.wanted) {
         learnauthz_wrap(pconf);
+        accesslogtime_register(pconf);
     }
 }
 

@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "fixed/answer.h"
-#include "fixed/learnlog.h"
 #include "fixed/learnmodules.h"
 #include "fixed/learnsetenvif.h"
 
@@ -107,9 +106,10 @@ static void canonical(directive *d)
     d->out->refuse = d->at->section ? "in a section changes log lines" : NULL;
 }
 
-static void custom_log(directive *d)
+/* mod_ident asks the client's machine who its user is. */
+static void identity_check(directive *d)
 {
-    d->out->refuse = learnlog_judge(d->at->node, &d->out->logs_env);
+    d->out->refuse = is_off(d) ? NULL : "makes %l httpd's to write";
 }
 
 static void ssl_engine(directive *d)
@@ -173,9 +173,7 @@ static const struct {
     {"HostnameLookups", host_name_lookups},
     {"UseCanonicalName", canonical},
     {"UseCanonicalPhysicalPort", canonical},
-    {"CustomLog", custom_log},
-    {"GlobalLog", custom_log},
-    {"TransferLog", custom_log},
+    {"IdentityCheck", identity_check},
     {"LogIOTrackTTFB", refused},
     {"SSLEngine", ssl_engine},
     {"RemoteIPProxyProtocol", proxy_protocol},

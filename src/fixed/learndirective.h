@@ -18,7 +18,6 @@ typedef struct learndirective {
     const char *section; /* why sections' requests are refused */
     int wanted;          /* FixedStatic on */
     int plain;           /* validators are touched */
-    int logs_env;        /* a log depends on the environment */
     int tls;             /* SSLEngine on */
     int proxied;         /* PROXY protocol */
     int timeouts;        /* the three below are set */

@@ -1,109 +1,177 @@
 #include "fixed/learnlog.h"
 
-#include "apr_hash.h"
+#include "http_core.h"
 #include "apr_strings.h"
+#include "apr_tables.h"
 
 #include <strings.h>
 
+#include "fixed/learnlogitem.h"
+
 static struct {
     apr_pool_t *pool;
-    apr_hash_t *formats;    /* nickname: format */
-    const char *unnamed[8]; /* LogFormats without nickname: TransferLog's */
-    int unnamed_count;      /* more than 8: counted on */
-    int any;
+    apr_array_header_t *formats; /* of learntree_place: LogFormat */
+    apr_array_header_t *places;  /* of learntree_place: CustomLog, … */
     int fields;
 } logs;
-
-/* What is written for an answer of the loop just as httpd writes it. The
- * others tell of handlers (R), notes (n), TLS (x, c), the time to the first
- * byte (^). */
-static const char writable[] = "%aAbBCDfhHiIklLmoOpPqrsStTuUvVX";
 
 void learnlog_reset(apr_pool_t *p)
 {
     memset(&logs, 0, sizeof(logs));
     logs.pool = p;
-    logs.formats = apr_hash_make(p);
+    logs.formats = apr_array_make(p, 8, sizeof(learntree_place));
+    logs.places = apr_array_make(p, 8, sizeof(learntree_place));
 }
 
-void learnlog_format(const ap_directive_t *node)
+void learnlog_add(const learntree_place *at)
 {
-    const char *format = learntree_word(logs.pool, node, 0);
-    const char *name = learntree_word(logs.pool, node, 1);
-
-    if (name && format) {
-        apr_hash_set(logs.formats, name, APR_HASH_KEY_STRING, format);
-    }
-    else if (format && logs.unnamed_count < 8) {
-        logs.unnamed[logs.unnamed_count++] = format;
-    }
-    else {
-        logs.unnamed_count = 9;
-    }
-}
-
-/* One format: "%200,304{Name}i", "%<s", … */
-static const char *judge_format(const char *p, int *env)
-{
-    while ((p = strchr(p, '%'))) {
-        p++;
-        p += strspn(p, "<>!,0123456789");
-        if (*p == '{') {
-            p = strchr(p, '}');
-            if (!p) {
-                return "a format that is not understood";
-            }
-            p++;
-            p += strspn(p, "<>!,0123456789");
-        }
-        logs.fields |= *p == 'i' || *p == 'C' ? LEARNLOG_IN
-                       : *p == 'o'            ? LEARNLOG_OUT
-                                              : 0;
-        if (*p == 'e') {
-            *env = 1;
-        }
-        else if (!*p || !strchr(writable, *p)) {
-            return apr_psprintf(logs.pool, "%%%.1s is httpd's to write", p);
-        }
-        p++;
-    }
-    return NULL;
-}
-
-static const char *judge_unnamed(int *env)
-{
-    const char *why = logs.unnamed_count > 8 ? "too many formats" : NULL;
+    static const char *const names[] = {"CustomLog", "GlobalLog", "TransferLog",
+                                        NULL};
     int i;
 
-    for (i = 0; i < logs.unnamed_count && !why; i++) {
-        why = judge_format(logs.unnamed[i], env);
+    if (learntree_is(at->node, "LogFormat")) {
+        APR_ARRAY_PUSH(logs.formats, learntree_place) = *at;
     }
-    return why;
+    for (i = 0; names[i]; i++) {
+        if (learntree_is(at->node, names[i])) {
+            APR_ARRAY_PUSH(logs.places, learntree_place) = *at;
+        }
+    }
 }
 
-const char *learnlog_judge(const ap_directive_t *node, int *env)
+/* What is judged. */
+typedef struct subject {
+    const server_rec *server;
+    learnlog_verdict *out;
+    const learntree_place *log;
+} subject;
+
+static void refuse(subject *s, const char *what, const char *why)
 {
+    if (!s->out->refuse) {
+        s->out->refuse =
+            apr_psprintf(logs.pool, "%s: %s is httpd's to write%s%s",
+                         learntree_where(logs.pool, s->log->node), what,
+                         *why ? ": " : "", why);
+    }
+}
+
+static void judge_format(subject *s, const char *format)
+{
+    const core_dir_config *core =
+        ap_get_core_module_config(s->server->lookup_defaults);
+    unsigned needs = 0;
+    const char *item = learnlogitem_judge(logs.pool, format, &needs);
+
+    if (item) {
+        refuse(s, item, "");
+    }
+    /* It would wait for the resolver. */
+    if (needs & LEARNLOGITEM_NAME
+        && core->use_canonical_name == USE_CANONICAL_NAME_DNS) {
+        refuse(s, "%V", "UseCanonicalName DNS");
+    }
+    s->out->env |= (needs & LEARNLOGITEM_ENV) != 0;
+    s->out->id |= (needs & LEARNLOGITEM_ID) != 0;
+    logs.fields |= (needs & LEARNLOGITEM_IN ? LEARNLOG_IN : 0)
+                   | (needs & LEARNLOGITEM_OUT ? LEARNLOG_OUT : 0);
+}
+
+/* Each server has a table of nicknames, and the main server's go before its
+ * own; but the log of the main server is one for all that inherit it, and is
+ * what the last of them makes of the name. So each meaning that a name might
+ * have is judged, and the name as a format itself. */
+static void judge_named(subject *s, const char *format)
+{
+    int i;
+
+    judge_format(s, format);
+    for (i = 0; i < logs.formats->nelts; i++) {
+        const learntree_place *at =
+            &APR_ARRAY_IDX(logs.formats, i, learntree_place);
+        const char *name = learntree_word(logs.pool, at->node, 1);
+
+        if (name && !strcasecmp(name, format)
+            && (!s->log->vhost || learntree_applies(at, s->server))) {
+            judge_format(s, learntree_word(logs.pool, at->node, 0));
+        }
+    }
+}
+
+/* TransferLog: LogFormats without a nickname, which may be one themselves. */
+static void judge_unnamed(subject *s)
+{
+    int i;
+
+    for (i = 0; i < logs.formats->nelts; i++) {
+        const learntree_place *at =
+            &APR_ARRAY_IDX(logs.formats, i, learntree_place);
+        const char *format = learntree_word(logs.pool, at->node, 0);
+
+        if (format && !learntree_word(logs.pool, at->node, 1)
+            && learntree_applies(at, s->server)) {
+            judge_named(s, format);
+        }
+    }
+}
+
+static void judge_log(subject *s)
+{
+    const ap_directive_t *node = s->log->node;
     const char *format = learntree_word(logs.pool, node, 1);
     const char *condition = learntree_word(logs.pool, node, 2);
-    const char *named;
 
-    logs.any = 1;
-    if (!format) {
-        return judge_unnamed(env);
+    if (format) {
+        judge_named(s, format);
+    }
+    else {
+        judge_unnamed(s);
     }
     if (condition && !strncasecmp(condition, "env=", 4)) {
-        *env = 1;
+        s->out->env = 1;
     }
     else if (condition) {
-        return "its condition is an expression";
+        refuse(s, condition, "an expression");
     }
-    named = apr_hash_get(logs.formats, format, APR_HASH_KEY_STRING);
-    return judge_format(named ? named : format, env);
+}
+
+/* The main server's logs are a virtual host's that has none itself; GlobalLog
+ * is everybody's. */
+static int has_own(const server_rec *s)
+{
+    int i;
+
+    for (i = 0; i < logs.places->nelts; i++) {
+        const learntree_place *at =
+            &APR_ARRAY_IDX(logs.places, i, learntree_place);
+
+        if (at->vhost && learntree_applies(at, s)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void learnlog_judge(const server_rec *s, learnlog_verdict *out)
+{
+    int own = has_own(s), i;
+
+    memset(out, 0, sizeof(*out));
+    for (i = 0; i < logs.places->nelts; i++) {
+        const learntree_place *at =
+            &APR_ARRAY_IDX(logs.places, i, learntree_place);
+        subject judged = {s, out, at};
+
+        if (learntree_applies(at, s)
+            && (at->vhost || !own || learntree_is(at->node, "GlobalLog"))) {
+            judge_log(&judged);
+        }
+    }
 }
 
 int learnlog_any(void)
 {
-    return logs.any;
+    return logs.places && logs.places->nelts;
 }
 
 int learnlog_fields(void)

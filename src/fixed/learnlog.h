@@ -1,7 +1,9 @@
 /*
- * learnlog: which access logs there are, and whether their lines can be
- * written for an answer of the loop (accesslog). Configuration time. Internal
- * to learn and accesslog.
+ * learnlog: which access logs a server has, and whether their lines can be
+ * written for an answer of the loop just as httpd writes them (accesslog).
+ * What may stand in a format is a list, each with its reason; whatever else
+ * does is httpd's to write. Configuration time. Internal to learn and
+ * accesslog.
  */
 #ifndef CPUAFFINITY_LEARNLOG_H
 #define CPUAFFINITY_LEARNLOG_H
@@ -10,15 +12,20 @@
 
 void learnlog_reset(apr_pool_t *p);
 
-/* Takes a LogFormat in; all of them before the first learnlog_judge(). */
-void learnlog_format(const ap_directive_t *node);
+/* Takes any directive in; those that are not about access logs do nothing.
+ * All of them before the first learnlog_judge(). */
+void learnlog_add(const learntree_place *at);
 
-/*
- * A CustomLog, GlobalLog or TransferLog.
- * @param env set to 1 when its lines depend on environment variables
- * @return NULL, or what of it only httpd can write
- */
-const char *learnlog_judge(const ap_directive_t *node, int *env);
+typedef struct learnlog_verdict {
+    const char *refuse; /* the directive, its place and the item that only
+                           httpd can write; NULL: none */
+    int env;            /* lines depend on environment variables */
+    int id;             /* lines show whether the error log has some */
+} learnlog_verdict;
+
+/* The logs of one server, those that it may inherit included. Text is from
+ * learnlog_reset()'s pool. */
+void learnlog_judge(const server_rec *s, learnlog_verdict *out);
 
 /* Which fields the formats show: of requests, of answers. */
 #define LEARNLOG_IN 1

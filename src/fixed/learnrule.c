@@ -256,7 +256,8 @@ static const char *const deciding[] = {
 };
 
 /* R4, R5: marked while it happened (learnauthz, learntrace). What mod_env
- * adds later is constant, but httpd may look at it, and a log may tell it. */
+ * adds later is constant, but httpd may look at it, and a log may tell it; so
+ * it may that the error log has something about the request. */
 static learn_reason r5_environment(subject *s)
 {
     const apr_table_t *env = s->r->subprocess_env;
@@ -267,6 +268,10 @@ static learn_reason r5_environment(subject *s)
             s->detail = deciding[i];
             return LEARN_ENVIRONMENT;
         }
+    }
+    if (s->server->logs_id && s->r->log_id) {
+        s->detail = "%L, and the error log tells of it";
+        return LEARN_ENVIRONMENT;
     }
     return s->server->logs_env && !apr_is_empty_table(env) ? LEARN_ENVIRONMENT
                                                            : LEARN_OK;

@@ -31,7 +31,7 @@ static struct {
 
 /* A <VirtualHost> that no server can be told to have come of counts for all
  * of them: better refuse too much. */
-static int applies(const learntree_place *at, const learnserver *s)
+static learntree_place place_of(const learntree_place *at)
 {
     learntree_place place = *at;
 
@@ -48,7 +48,7 @@ static int applies(const learntree_place *at, const learnserver *s)
     if (at->vhost && !servers.vhost_found) {
         place.vhost = NULL;
     }
-    return learntree_applies(&place, s->server);
+    return place;
 }
 
 static const char *because(const learntree_place *at, const char *why)
@@ -63,7 +63,6 @@ static void take(learnserver *s, const learntree_place *at,
 {
     s->wanted |= d->wanted;
     s->plain |= d->plain;
-    s->logs_env |= d->logs_env;
     s->proxied |= d->proxied;
     s->tls |= d->tls;
     if (d->timeouts) {
@@ -83,9 +82,9 @@ static void take(learnserver *s, const learntree_place *at,
 /* First what the others need to know. */
 static void visit_first(void *ctx, const learntree_place *at)
 {
-    if (learntree_is(at->node, "LogFormat")) {
-        learnlog_format(at->node);
-    }
+    learntree_place place = place_of(at);
+
+    learnlog_add(&place);
     servers.any |= learndirective_wants(servers.pool, at->node);
     if (learntree_is(at->node, "DirectoryIndex")) {
         const char *name = learntree_word(servers.pool, at->node, 0);
@@ -96,14 +95,28 @@ static void visit_first(void *ctx, const learntree_place *at)
 
 static void visit(void *ctx, const learntree_place *at)
 {
+    learntree_place place = place_of(at);
     learndirective d;
     unsigned i;
 
     learndirective_judge(servers.pool, at, &d);
     for (i = 0; i < servers.count; i++) {
-        if (applies(at, &servers.list[i])) {
+        if (learntree_applies(&place, servers.list[i].server)) {
             take(&servers.list[i], at, &d);
         }
+    }
+}
+
+static void judge_logs(learnserver *s)
+{
+    learnlog_verdict v;
+
+    learnlog_judge(s->server, &v);
+    s->logs_env = v.env;
+    s->logs_id = v.id;
+    if (v.refuse && s->reason == LEARN_OK) {
+        s->reason = LEARN_SERVER;
+        s->why = v.refuse;
     }
 }
 
@@ -142,6 +155,8 @@ static apr_status_t forget(void *unused)
 
 int learnserver_make(apr_pool_t *pconf, server_rec *main)
 {
+    unsigned i;
+
     memset(&servers, 0, sizeof(servers));
     servers.pool = pconf;
     servers.by_server = apr_hash_make(pconf);
@@ -156,6 +171,9 @@ int learnserver_make(apr_pool_t *pconf, server_rec *main)
         return 0; /* nobody asks for it: no more work */
     }
     learntree_walk(ap_conftree, visit, NULL);
+    for (i = 0; i < servers.count; i++) {
+        judge_logs(&servers.list[i]);
+    }
     if (learnauthz_missing()) {
         learnserver_refuse_all("too many authorisation providers");
     }

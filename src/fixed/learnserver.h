@@ -20,6 +20,7 @@ typedef struct learnserver {
     const char *header_why; /* a Header in a section that is not constant */
     int plain;              /* 1: mod_headers touches validators */
     int logs_env;           /* 1: a log depends on the environment */
+    int logs_id;            /* 1: a log shows ids of the error log */
     int tls;                /* 1: SSLEngine is on */
     int proxied;            /* 1: PROXY protocol */
     int64_t header_first;   /* RequestReadTimeout, as in learn_address */

@@ -70,6 +70,12 @@ int leave_may_with_input(conn_rec *c)
            && c->client_addr == peer;
 }
 
+int leave_named(const conn_rec *c)
+{
+    return c->remote_host || c->double_reverse || c->remote_logname
+           || c->local_host;
+}
+
 apr_size_t leave_input(conn_rec *c, char *buf, apr_size_t size)
 {
     apr_bucket_brigade *bb = apr_brigade_create(c->pool, c->bucket_alloc);

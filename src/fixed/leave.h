@@ -23,6 +23,12 @@ int leave_may(conn_rec *c);
 int leave_may_with_input(conn_rec *c);
 
 /*
+ * Has httpd looked a name up for this connection: the client's, its user's,
+ * its own? It goes on to log them, which only httpd can.
+ */
+int leave_named(const conn_rec *c);
+
+/*
  * Copies what the socket's filter holds, which stays there: what httpd reads
  * next.
  * @return bytes in @a buf; as many as @a size: there may be more

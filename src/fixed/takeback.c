@@ -107,7 +107,7 @@ static int next_request(conn_rec *c, loop *l, const statics *st)
     if (!len) {
         return DECLINED;
     }
-    if (leave_may(c) && known_is(key, len)) {
+    if (leave_may(c) && !leave_named(c) && known_is(key, len)) {
         return leave_take(c, &p) ? DECLINED : give(c, l, &p);
     }
     lesson_attach(c, lesson_note_make(&req, buf, key, len, vary, c->keepalives,
@@ -146,7 +146,7 @@ static int go_home(conn_rec *c, loop *l)
         f = f->next;
     }
     if (f->frec->filter_func.out_func(f, NULL) != APR_SUCCESS || !leave_may(c)
-        || !nothing_read(c) || leave_take(c, &p)) {
+        || leave_named(c) || !nothing_read(c) || leave_take(c, &p)) {
         return 0;
     }
     return give(c, l, &p) == OK;
