@@ -434,7 +434,11 @@ static void teach(subject *s, const answer *a, uint64_t vary)
     l->server.keep_alive_max = v->keep_alive_max;
     l->server.keep_alive_timeout = v->keep_alive_timeout;
     l->server.timeout = v->timeout;
-    l->server.no_sendfile = s->core->enable_sendfile == ENABLE_SENDFILE_OFF;
+    /* Who forbids mmap() knows that the file may be cut. */
+    l->server.no_sendfile =
+        s->core->enable_sendfile == ENABLE_SENDFILE_OFF
+        || (s->core->enable_sendfile == ENABLE_SENDFILE_UNSET
+            && s->core->enable_mmap == ENABLE_MMAP_OFF);
     ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, v, "FixedStatic: %s is learned",
                  s->r->uri);
     lesson_post(l);

@@ -96,7 +96,7 @@ typedef struct lesson_server {
     int keep_alive_max;         /* 0: no limit */
     int64_t keep_alive_timeout; /* microseconds */
     int64_t timeout;            /* microseconds */
-    int no_sendfile;            /* 1: EnableSendfile off is set in scope */
+    int no_sendfile;            /* 1: EnableSendfile and EnableMMAP forbid it */
 } lesson_server;
 
 typedef struct lesson {
