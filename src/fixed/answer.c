@@ -145,7 +145,9 @@ int answer_make(const answer *a, const request *req, const char *head,
     char lines[LINES], *end;
     size_t len;
 
-    if (size < (size_t)a->head_len + ANSWER_EXTRA) {
+    if (size < (size_t)a->head_len + ANSWER_EXTRA
+        || (a->modified >= 0
+            && clock->seconds - a->modified < ANSWER_SETTLED)) {
         return 0;
     }
     if (req->present & ANSWERCOND_FIELDS) {

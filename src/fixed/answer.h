@@ -20,6 +20,11 @@
 /* Length of "Sun, 06 Nov 1994 08:49:37 GMT". */
 #define ANSWER_DATE 29
 
+/* A file younger than this (seconds) has a weak ETag, which httpd makes strong
+ * later, and one of the future has a Last-Modified that moves: neither is
+ * learned, nor repeated when the clock was set back to such a time. */
+#define ANSWER_SETTLED 2
+
 /* Of answer_learn: ranges and conditional requests of this answer are
  * httpd's (MaxRanges is set, or ETag or Last-Modified are not the computed
  * ones: R7). */
@@ -130,7 +135,8 @@ int answer_same(const answer *a, const answer *b);
  * @param buf receives the reply's head
  * @param size of @a buf; a->head_len + ANSWER_EXTRA always suffices
  * @return 1 with @a reply and @a buf filled, or 0: decline, let httpd
- *         answer (also when @a buf is too small)
+ *         answer (also when @a buf is too small, or when the clock shows a
+ *         time at which the file was not settled)
  */
 int answer_make(const answer *a, const request *req, const char *head,
                 const answer_clock *clock, const answer_connection *conn,

@@ -115,13 +115,22 @@ static enum match none_match(const answer *a, const request *req,
                    request_has(req, REQUEST_RANGE));
 }
 
+/* The seconds of a date, or -1. 1970 itself too: httpd's parser says 0 for what
+ * is no date, so what it does with a file of that time is for httpd to say. */
+static int64_t date_of(text value)
+{
+    int64_t date = httpdate_parse(value.p, value.len);
+
+    return date > 0 ? date : -1;
+}
+
 static enum match modified_since(const answer *a, const request *req,
                                  const char *head, int64_t now)
 {
     text value = value_of(req, head, REQUEST_IF_MODIFIED_SINCE);
-    int64_t since = httpdate_parse(value.p, value.len);
+    int64_t since = date_of(value);
 
-    if (since < 0 || a->modified < 0) {
+    if (since < 0 || a->modified <= 0) {
         return ODD;
     }
     if (since < a->modified || since > now) {
@@ -152,8 +161,8 @@ static enum match if_range(const answer *a, const request *req,
     if (weak(value.p, value.p + value.len)) {
         return memchr(value.p, ' ', value.len) ? ODD : NO;
     }
-    date = httpdate_parse(value.p, value.len);
-    if (date < 0 || a->modified < 0) {
+    date = date_of(value);
+    if (date < 0 || a->modified <= 0) {
         return ODD;
     }
     return date == a->modified && now >= a->modified + STRONG_AFTER ? YES : NO;

@@ -9,10 +9,6 @@
 #define DATE_AT (sizeof(OK_LINE) - 1)
 #define DATE_LINE_END (DATE_AT + ANSWER_DATE + 2)
 
-/* A file younger than this has a weak ETag, which httpd makes strong later,
- * and a file of the future has a Last-Modified that moves (seconds). */
-#define SETTLED 2
-
 /* Fields that mean something here. */
 enum name {
     NAME_OTHER = -1,
@@ -239,7 +235,7 @@ static const char *whole(learner *l, int64_t date, unsigned flags)
     if (!(l->seen >> NAME_RANGES & 1)) {
         a->no_range = 1;
     }
-    if (a->modified >= 0 && date - a->modified < SETTLED) {
+    if (a->modified >= 0 && date - a->modified < ANSWER_SETTLED) {
         return "the file has just changed";
     }
     a->date = date;

@@ -277,6 +277,22 @@ static void empty_file(void)
            "HEAD of it loses the length, as in httpd");
 }
 
+#define EPOCH "Thu, 01 Jan 1970 00:00:00 GMT\r\n"
+#define OF_EPOCH (OK200 DATE "Last-Modified: " EPOCH ETAG BYTES LENGTH "\r\n")
+
+/* httpd's parser says 0 for what is no date. */
+static void epoch(void)
+{
+    is_str(reply(OF_EPOCH, 0, ASK(""), NOW, 0), OF_EPOCH, "a file of 1970");
+    is_str(reply(OF_EPOCH, 0, ASK("If-Modified-Since: " EPOCH), NOW, 0),
+           "decline", "dates are httpd's");
+    is_str(reply(OF_EPOCH, 0, ASK(SINCE), NOW, 0), "decline", "all of them");
+    is_str(reply(OF_EPOCH, 0, ASK(RANGE "If-Range: " EPOCH), NOW, 0), "decline",
+           "in If-Range too");
+    IS("decline", "If-Modified-Since: " EPOCH, NOW, "1970 for other files");
+    IS("decline", RANGE "If-Range: " EPOCH, NOW, "and in If-Range");
+}
+
 static void conditions(void)
 {
     const int64_t fresh = NOW - 2977 + 59;
@@ -301,7 +317,11 @@ static void conditions(void)
     IS(S304, SINCE, fresh, "5.23: soon after it");
     IS(S206, SINCE RANGE, fresh, "but not with a range");
     IS(S304, SINCE RANGE, NOW, "later with a range");
-    IS(S200, SINCE, NOW - 2978, "a date of the future is not valid");
+    IS(S200, "If-Modified-Since: Sun, 06 Nov 1994 08:49:38 GMT\r\n", NOW,
+       "a date of the future is not valid");
+    IS("decline", SINCE, NOW - 2978, "a clock set back before the file");
+    IS("decline", "", NOW - 2977 + 1, "or to when its ETag was weak");
+    IS(S200, "", NOW - 2977 + 2, "but not later");
     IS("decline", "If-Modified-Since: yesterday\r\n", NOW, "odd dates");
     IS("decline", "If-None-Match: \"a\\\"b\"\r\n", NOW, "odd lists");
     IS(S304, "If-None-Match: \"x\", W/\"400-5\"\r\n", NOW, "weakly in a list");
@@ -312,6 +332,7 @@ static void conditions(void)
        "5.20: HEAD heeds Range, as stock httpd does");
     IS("not mine", "If-Match: *\r\n", NOW, "If-Match is httpd's");
 
+    epoch();
     is_str(reply(THE, ANSWER_PLAIN, ASK(RANGE), NOW, 0), "decline",
            "R7: ranges of a plain answer");
     is_str(reply(THE, ANSWER_PLAIN, ASK(""), NOW, 0), THE, "not the rest");
