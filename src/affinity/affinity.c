@@ -12,6 +12,7 @@
 #include "http_core.h"
 
 #include "config.h"
+#include "affinity/inherited.h"
 #include "affinity/pin.h"
 #include "affinity/planview.h"
 #include "affinity/sharedmem.h"
@@ -22,7 +23,6 @@
 
 APLOG_USE_MODULE(cpuaffinity);
 
-#define RETAINED_MASK "mod_cpuaffinity/inherited-mask"
 #define PLAN_MEMFD "cpuaffinity-plan"
 
 /* One per reading of the configuration; children have a copy by fork. */
@@ -51,27 +51,6 @@ topology *affinity_topology(void)
 seat_table *affinity_seats(void)
 {
     return affinity.seats;
-}
-
-/* The mask is kept as a list, in memory that outlives a reload of the DSO. */
-static cpuset *inherited_mask(apr_pool_t *p)
-{
-    char **kept = ap_retained_data_get(RETAINED_MASK);
-    cpuset *set = cpuset_make(p);
-
-    if (!kept) {
-        kept = ap_retained_data_create(RETAINED_MASK, sizeof(*kept));
-        if (pin_get(0, set)) {
-            ap_log_error(APLOG_MARK, APLOG_WARNING, errno, NULL,
-                         "CPUAffinity: cannot read the CPU mask that httpd "
-                         "was started with");
-        }
-        *kept = apr_pstrdup(ap_pglobal, cpuset_format(p, set));
-    }
-    else {
-        hwloc_bitmap_list_sscanf(set, *kept);
-    }
-    return set;
 }
 
 static apr_status_t forget(void *data)

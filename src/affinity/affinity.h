@@ -12,8 +12,8 @@
 #include "affinity/plan.h"
 #include "affinity/seat.h"
 
-/* Saves the mask that httpd was started with, once for all restarts, and
- * forgets the plan of the configuration before. Parent. */
+/* Takes the mask that httpd may use, see inherited_mask(), and forgets the
+ * plan of the configuration before. Parent. */
 void affinity_pre_config(apr_pool_t *pconf);
 
 /*

@@ -71,43 +71,52 @@ static double path_quota(const char *mount, const char *group)
     }
 }
 
-/* One line of /proc/self/cgroup: "0::/path" or "3:cpu,cpuacct:/path". */
-static double line_quota(const char *root, char *line)
+/*
+ * The group of a line of /proc/self/cgroup, "0::/path" or
+ * "3:cpu,cpuacct:/path", if it is of version 2 (@a v2) or has the controller.
+ * Spoils the line. @return NULL: another line
+ */
+static const char *line_group(char *line, const char *controller, int *v2)
 {
-    static const char *const v2[] = {"/sys/fs/cgroup",
-                                     "/sys/fs/cgroup/unified"};
-    static const char *const v1[] = {"/sys/fs/cgroup/cpu",
-                                     "/sys/fs/cgroup/cpu,cpuacct",
-                                     "/sys/fs/cgroup/cpuacct,cpu"};
-    char mount[PATH_SIZE];
     char *controllers = strchr(line, ':');
     char *group = controllers ? strchr(controllers + 1, ':') : NULL;
-    const char *const *mounts = v2;
-    size_t count = sizeof(v2) / sizeof(*v2), i;
     char *word, *rest;
-    int cpu = 0;
 
     if (!group) {
-        return -1;
+        return NULL;
     }
     *group++ = '\0';
-    controllers++;
-    if (*controllers) {
-        for (word = strtok_r(controllers, ",", &rest); word;
-             word = strtok_r(NULL, ",", &rest)) {
-            cpu |= !strcmp(word, "cpu");
+    *v2 = !*++controllers;
+    for (word = strtok_r(controllers, ",", &rest); word;
+         word = strtok_r(NULL, ",", &rest)) {
+        if (!strcmp(word, controller)) {
+            break;
         }
-        if (!cpu) {
-            return -1;
-        }
-        mounts = v1;
-        count = sizeof(v1) / sizeof(*v1);
     }
-    for (i = 0; i < count; i++) {
+    if (!word && !*v2) {
+        return NULL;
+    }
+    return strcmp(group, "/") ? group : "";
+}
+
+static const char *const v2_mounts[] = {"/sys/fs/cgroup",
+                                        "/sys/fs/cgroup/unified", NULL};
+
+static double line_quota(const char *root, char *line)
+{
+    static const char *const v1[] = {"/sys/fs/cgroup/cpu",
+                                     "/sys/fs/cgroup/cpu,cpuacct",
+                                     "/sys/fs/cgroup/cpuacct,cpu", NULL};
+    char mount[PATH_SIZE];
+    int v2;
+    const char *group = line_group(line, "cpu", &v2);
+    const char *const *m;
+
+    for (m = v2 ? v2_mounts : v1; group && *m; m++) {
         double quota;
 
-        snprintf(mount, sizeof(mount), "%s%s", root, mounts[i]);
-        quota = path_quota(mount, strcmp(group, "/") ? group : "");
+        snprintf(mount, sizeof(mount), "%s%s", root, *m);
+        quota = path_quota(mount, group);
         if (quota > 0) {
             return quota;
         }
@@ -139,4 +148,68 @@ int cgroup_quota(const char *root)
     }
     whole = (int)best;
     return whole < best ? whole + 1 : whole;
+}
+
+/* The nearest cpuset that a group up to its hierarchy's root shows. */
+static int path_cpuset(const char *mount, const char *group, const char *file,
+                       char *list, size_t size)
+{
+    char dir[PATH_SIZE], path[PATH_SIZE + 64];
+    size_t base = strlen(mount);
+    char *slash;
+
+    snprintf(dir, sizeof(dir), "%s%s", mount, group);
+    for (;;) {
+        snprintf(path, sizeof(path), "%s/%s", dir, file);
+        if (!slurp(path, list, size)) {
+            list[strcspn(list, "\n")] = '\0';
+            return *list ? 0 : -1;
+        }
+        slash = strrchr(dir, '/');
+        if (strlen(dir) <= base || !slash || (size_t)(slash - dir) < base) {
+            return -1;
+        }
+        *slash = '\0';
+    }
+}
+
+static int line_cpuset(const char *root, char *line, int want_v2, char *list,
+                       size_t size)
+{
+    static const char *const v1[] = {"/sys/fs/cgroup/cpuset", NULL};
+    char mount[PATH_SIZE];
+    int v2;
+    const char *group = line_group(line, "cpuset", &v2);
+    const char *const *m;
+
+    for (m = v2 ? v2_mounts : v1; group && v2 == want_v2 && *m; m++) {
+        snprintf(mount, sizeof(mount), "%s%s", root, *m);
+        if (!path_cpuset(mount, group,
+                         v2 ? "cpuset.cpus.effective" : "cpuset.effective_cpus",
+                         list, size)) {
+            return 0;
+        }
+    }
+    return -1;
+}
+
+int cgroup_cpuset(const char *root, char *list, size_t size)
+{
+    char path[PATH_SIZE], buf[8192];
+    char *line, *rest;
+    int v2;
+
+    snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
+    for (v2 = 0; v2 < 2; v2++) {
+        if (slurp(path, buf, sizeof(buf))) {
+            return -1;
+        }
+        for (line = strtok_r(buf, "\n", &rest); line;
+             line = strtok_r(NULL, "\n", &rest)) {
+            if (!line_cpuset(root, line, v2, list, size)) {
+                return 0;
+            }
+        }
+    }
+    return -1;
 }

@@ -1,9 +1,11 @@
 /*
- * cgroup: the CPU quota of the calling process's control group. No httpd
- * header is needed.
+ * cgroup: what the calling process's control groups allow it: a CPU quota,
+ * a cpuset. No httpd header is needed.
  */
 #ifndef CPUAFFINITY_CGROUP_H
 #define CPUAFFINITY_CGROUP_H
+
+#include <stddef.h>
 
 /*
  * The CPUs that the quota allows, rounded up: the smallest along the path of
@@ -12,5 +14,15 @@
  * @return >= 1, or -1: no quota, or it cannot be read
  */
 int cgroup_quota(const char *root);
+
+/*
+ * The CPUs of the group's cpuset, as it is in effect: v1
+ * (cpuset.effective_cpus), else v2 (cpuset.cpus.effective), of the nearest
+ * group up the path that shows one.
+ * @param root as above
+ * @param list gets it as a list, "0-3,8"
+ * @return 0, or -1: there is none, or it cannot be read
+ */
+int cgroup_cpuset(const char *root, char *list, size_t size);
 
 #endif

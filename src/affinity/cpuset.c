@@ -69,6 +69,31 @@ const char *cpuset_format(apr_pool_t *p, const cpuset *set)
     return copy;
 }
 
+int cpuset_from_list(const char *text, cpuset *set)
+{
+    size_t length = strspn(text, "0123456789-,"), i, digits;
+    char *list;
+    int rc;
+
+    hwloc_bitmap_zero(set);
+    if (text[length + strspn(text + length, " \n")]) {
+        return -1;
+    }
+    for (i = 0; i < length; i += digits ? digits : 1) {
+        digits = strspn(text + i, "0123456789");
+        if (digits > 7 || (digits && atol(text + i) > (long)NUMBER_MAX)) {
+            return -1;
+        }
+    }
+    if (!length) {
+        return 0;
+    }
+    list = strndup(text, length);
+    rc = list ? hwloc_bitmap_list_sscanf(set, list) : -1;
+    free(list);
+    return rc;
+}
+
 /* An item as messages show it: printable, and not longer than a line. */
 static const char *show(parser *ps, const char *item)
 {

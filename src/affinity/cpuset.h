@@ -38,6 +38,14 @@ cpuset *cpuset_copy(apr_pool_t *p, const cpuset *set);
 const char *cpuset_format(apr_pool_t *p, const cpuset *set);
 
 /*
+ * A list as the kernel's files have it, "0-7,9" and a line's end, or nothing.
+ * Such a file may be somebody else's: nothing else is taken, and no number
+ * past what a machine can have.
+ * @return 0, or -1: it is none, and @a set is not to be used
+ */
+int cpuset_from_list(const char *text, cpuset *set);
+
+/*
  * Parses one CPUSET word of the directives' grammar.
  * @param scope what the words mean; NULL checks the syntax alone (at
  *        directive time, before a topology is known) and yields no set

@@ -1,6 +1,5 @@
 #include "affinity/topology.h"
 
-#include <ctype.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,42 +47,19 @@ static apr_status_t destroy(void *data)
     return APR_SUCCESS;
 }
 
-/* No number of a list is past what a machine can have: the set is made in
- * memory. */
-static int sensible(const char *text)
-{
-    size_t digits;
-
-    for (; *text; text += digits ? digits : 1) {
-        digits = strspn(text, "0123456789");
-        if (digits > 7 || (digits && atol(text) > TOPOLOGY_CPU_MAX)) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* A list file of sysfs ("0-7,9"); what is none is an empty set. */
+/* A list file of sysfs; what is none is an empty set. */
 static void read_list(const char *file, cpuset *set)
 {
     char text[65536];
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
 
-    hwloc_bitmap_zero(set);
     if (fd >= 0) {
         close(fd);
     }
-    while (n > 0 && isspace((unsigned char)text[n - 1])) {
-        n--;
-    }
-    if (n > 0) {
-        text[n] = '\0';
-        if (text[strspn(text, "0123456789-,")] || !sensible(text)
-            || hwloc_bitmap_list_sscanf(set, text)
-            || hwloc_bitmap_weight(set) < 0) {
-            hwloc_bitmap_zero(set);
-        }
+    text[n > 0 ? n : 0] = '\0';
+    if (cpuset_from_list(text, set)) {
+        hwloc_bitmap_zero(set);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <apr_escape.h>
 #include <apr_file_io.h>
 
 #include "affinity/cgroup.h"
@@ -215,6 +216,55 @@ static void test_cgroup(void)
     is_quota("/nonexistent", -1, "no /proc");
 }
 
+static void is_cpus(const char *root, const char *want, const char *name)
+{
+    char list[256];
+
+    is_str(cgroup_cpuset(root, list, sizeof(list)) ? "none" : list, want, name);
+}
+
+static void test_cgroup_cpuset(void)
+{
+    const char *root = new_root("0::/a/b\n");
+
+    is_cpus(root, "none", "v2: no cpuset to be read");
+    put(root, "/sys/fs/cgroup/cpuset.cpus.effective", "0-7\n");
+    is_cpus(root, "0-7", "v2: an outer group's");
+    put(root, "/sys/fs/cgroup/a/b/cpuset.cpus.effective", "2-3\n");
+    is_cpus(root, "2-3", "v2: its own");
+
+    root = new_root("4:cpu:/q\n3:cpuset:/docker/x\n0::/z\n");
+    put(root, "/sys/fs/cgroup/unified/cpuset.cpus.effective", "0-9\n");
+    is_cpus(root, "0-9", "v2, mounted beside v1");
+    put(root, "/sys/fs/cgroup/cpuset/cpuset.effective_cpus", "4\n");
+    is_cpus(root, "4", "v1 before v2, in a container the mount's root");
+    put(root, "/sys/fs/cgroup/cpuset/docker/x/cpuset.effective_cpus", "5\n");
+    is_cpus(root, "5", "v1: its own");
+    is_cpus("/nonexistent", "none", "no /proc");
+}
+
+static void is_list(const char *text, const char *want)
+{
+    cpuset *set = cpuset_make(p);
+
+    is_str(cpuset_from_list(text, set) ? "none" : cpuset_format(p, set), want,
+           apr_psprintf(p, "the list '%s'", apr_pescape_echo(p, text, 0)));
+}
+
+static void test_lists(void)
+{
+    is_list("0-3,7\n", "0-3,7");
+    is_list("", "");
+    is_list("\n", "");
+    is_list("1000000", "1000000");
+    is_list("1000001", "none");
+    is_list("0-4294967295", "none");
+    is_list("99999999999999999999", "none");
+    is_list("0x3", "none");
+    is_list("all", "none");
+    is_list("0\n1", "none");
+}
+
 int main(void)
 {
     apr_initialize();
@@ -224,6 +274,8 @@ int main(void)
     test_this_machine();
     test_bad_sources();
     test_cgroup();
+    test_cgroup_cpuset();
+    test_lists();
     if (system("rm -rf /tmp/cpuaff-cgroup-??????")) {
         printf("# left behind: /tmp/cpuaff-cgroup-*\n");
     }

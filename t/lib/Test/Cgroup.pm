@@ -1,6 +1,6 @@
 package Test::Cgroup;
 
-# A control group of a test's own, with a limit on memory, where one may be
+# A control group of a test's own, with a limit on memory or CPUs, where one may be
 # made: below the test's own group (version 1), or beside it (version 2, where
 # a group with processes in it has no groups with limits below).
 #
@@ -98,6 +98,32 @@ sub memory {
     }
     return;
 }
+
+# A group whose processes run on those CPUs (version 1); undef: not here.
+sub cpuset {
+    my ($class, $cpus) = @_;
+    my ($above) = Test::Httpd::_slurp('/proc/mounts')
+        =~ /^\S+ (\S+) cgroup \S*\bcpuset\b/m
+        or return _none('no cpuset of version 1');
+    my ($own) = Test::Httpd::_slurp('/proc/self/cgroup')
+        =~ /^\d+:cpuset:(\S+)/m;
+    $above .= $own if defined $own && $own ne '/';
+    our $made;
+    my $dir = "$above/cpuaff-test-$$-" . ++$made;
+    mkdir $dir or return _none("$dir: $!");
+    my $self = bless { dir => $dir, version => 1, owner => $$ }, $class;
+    (my $mems = Test::Httpd::_slurp("$above/cpuset.mems")) =~ s/\s+\z//;
+    return $self if _write("$dir/cpuset.mems", $mems) && $self->cpus($cpus);
+    return _none("$dir/cpuset.cpus: $!");
+}
+
+# Changes them. @return true if the kernel does it
+sub cpus {
+    my ($self, $cpus) = @_;
+    return _write("$self->{dir}/cpuset.cpus", $cpus);
+}
+
+sub _none { $reason = $_[0]; return }
 
 sub prefix {
     my ($self) = @_;
