@@ -33,13 +33,14 @@ typedef struct seat_row {
     uint64_t adoptions;       /* connections taken back from them */
     uint64_t given;           /* connections given to other seats */
     uint64_t taken;           /* connections taken from other seats */
-    uint64_t busy_us;   /* the loop's thread ran or waited for a CPU, µs */
-    uint64_t bytes;     /* body and header bytes sent by the loop */
-    uint64_t learned;   /* answers learned */
-    uint64_t refused;   /* answers that may not be learned */
-    uint64_t audited;   /* hits compared with httpd's answer */
-    uint64_t differed;  /* of these, the ones that differed */
-    uint32_t saturated; /* 1: gives new connections away */
+    uint64_t busy_us;       /* the loop's thread ran or waited for a CPU, µs */
+    uint64_t bytes;         /* body and header bytes sent by the loop */
+    uint64_t waiting_bytes; /* kept for clients that are slow to read, now */
+    uint64_t learned;       /* answers learned */
+    uint64_t refused;       /* answers that may not be learned */
+    uint64_t audited;       /* hits compared with httpd's answer */
+    uint64_t differed;      /* of these, the ones that differed */
+    uint32_t saturated;     /* 1: gives new connections away */
     uint32_t pad;
 } seat_row;
 

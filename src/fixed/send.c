@@ -15,6 +15,32 @@ static sending *spare;
 static int spares;
 #define SPARES 64
 
+/* For slow clients, in all records; and how much of it may be. */
+static uint64_t kept;
+static uint64_t kept_most = UINT64_MAX;
+
+void send_bound(uint64_t most)
+{
+    kept_most = most;
+}
+
+uint64_t send_kept(void)
+{
+    return kept;
+}
+
+int send_tight(void)
+{
+    /* One batch more has to have room. */
+    return kept + SEND_BATCH + SEND_HEADS > kept_most;
+}
+
+void send_keep(sending *s, size_t n)
+{
+    s->kept += n;
+    kept += n;
+}
+
 sending *send_make(void)
 {
     sending *s = spare;
@@ -33,6 +59,7 @@ void send_free(cache *c, sending *s)
     if (!s) {
         return;
     }
+    kept -= s->kept;
     free(s->memory);
     if (s->entry) {
         cache_release(c, s->entry);
@@ -50,6 +77,7 @@ void send_free(cache *c, sending *s)
 char *send_head_room(send_buffers *b, size_t size)
 {
     if (b->parts + 2 > SEND_PARTS || b->bytes >= SEND_BATCH
+        || (b->parts && send_tight())
         || b->head_used + size > sizeof(b->head)) {
         return NULL;
     }
@@ -76,7 +104,8 @@ void send_add(send_buffers *b, size_t head_len, const char *body,
 {
     add_part(b, b->head + b->head_used, head_len);
     b->head_used += head_len;
-    if (body_len && body_len <= SEND_COPY
+    b->tail = 0;
+    if (body_len && body_len <= SEND_COPY && !send_tight()
         && body_len <= sizeof(b->head) - b->head_used) {
         /* Cheaper than the kernel's look at one more piece. */
         memcpy(b->head + b->head_used, body, body_len);
@@ -87,6 +116,7 @@ void send_add(send_buffers *b, size_t head_len, const char *body,
         add_part(b, body, body_len);
         cache_hold(entry);
         b->held[b->holds++] = entry;
+        b->tail = 1;
     }
 }
 
@@ -97,8 +127,23 @@ void send_drop(send_buffers *b, cache *c)
     for (i = 0; i < b->holds; i++) {
         cache_release(c, b->held[i]);
     }
-    b->holds = b->parts = 0;
+    b->holds = b->parts = b->tail = 0;
     b->bytes = b->head_used = 0;
+}
+
+/* The body that comes last, or what is left of it, is sent from where it is;
+ * it is not of the batch any more. */
+static void keep_tail(send_buffers *b, size_t sent, sending *s)
+{
+    struct iovec *last = &b->part[--b->parts];
+    size_t before = b->bytes - last->iov_len;
+    size_t skip = sent > before ? sent - before : 0;
+
+    s->entry = b->held[b->holds - 1];
+    cache_hold(s->entry);
+    s->file_off = (char *)last->iov_base - s->entry->file->data + (off_t)skip;
+    s->file_left = (int64_t)(last->iov_len - skip);
+    b->bytes = before;
 }
 
 /* Copies what follows the first @a sent bytes of the batch. 0 or -1 */
@@ -110,10 +155,17 @@ static int keep_rest(send_buffers *b, size_t sent, sending **rest)
     if (!*rest && !(*rest = send_make())) {
         return -1;
     }
+    if (b->tail && !(*rest)->entry) {
+        keep_tail(b, sent, *rest);
+    }
+    if (sent >= b->bytes) {
+        return 0;
+    }
     (*rest)->memory = malloc(b->bytes - sent);
     if (!(*rest)->memory) {
         return -1;
     }
+    send_keep(*rest, b->bytes - sent);
     for (i = 0; i < b->parts; i++) {
         size_t len = b->part[i].iov_len;
         size_t skip = sent < len ? sent : len;
@@ -199,7 +251,9 @@ static ssize_t copy_some(send_buffers *b, int fd, sending *s, size_t want)
 static size_t warm_some(sending *s, int64_t want, int64_t now)
 {
     cache_file *f = s->entry->file;
-    int64_t n = cold_ready_lately(&f->warm, f->fd, s->file_off, want, now);
+    int64_t n =
+        f->data ? want
+                : cold_ready_lately(&f->warm, f->fd, s->file_off, want, now);
 
     if (n == 0 && ++s->looks >= COLD_LOOKS) {
         n = want < COLD_STEP ? want : COLD_STEP;
@@ -215,6 +269,9 @@ static ssize_t file_some(send_buffers *b, int fd, sending *s, size_t want)
     off_t off = s->file_off;
     ssize_t n;
 
+    if (s->entry->file->data) {
+        return send(fd, s->entry->file->data + off, want, MSG_NOSIGNAL);
+    }
     if (s->by_read) {
         return copy_some(b, fd, s, want);
     }

@@ -27,6 +27,7 @@ typedef struct send_buffers {
     size_t bytes;
     cache_entry *held[SEND_PARTS]; /* keep the bodies' memory */
     int holds;
+    int tail; /* the last part is the body of the last one held */
     size_t head_used;
     char head[SEND_HEADS]; /* heads, small bodies between them */
     char file[64 * 1024];  /* read + send where sendfile may not be used */
@@ -38,7 +39,8 @@ typedef struct sending {
     char *memory; /* the rest of a batch, or NULL */
     size_t memory_off;
     size_t memory_len;
-    cache_entry *entry; /* held; its file follows, or NULL */
+    size_t kept;        /* bytes of it that count as kept */
+    cache_entry *entry; /* held; (a part of) its file follows, or NULL */
     int64_t file_off;
     int64_t file_left;
     struct line *lines; /* of the access log; the caller's, see lines.h */
@@ -55,6 +57,22 @@ typedef enum send_result {
     SEND_FAILED   /* the client is gone or the file was cut: abort */
 } send_result;
 
+/*
+ * What is kept for slow clients, copies of answers and requests that wait
+ * behind them, is at most @a most bytes in this process, about: from there on
+ * a batch is one answer, of which a client that does not read costs the head.
+ */
+void send_bound(uint64_t most);
+
+/* Bytes kept now. */
+uint64_t send_kept(void);
+
+/* Is the bound reached? Then little is to be read at once, too. */
+int send_tight(void);
+
+/* Counts @a n bytes more as kept until the record is freed. */
+void send_keep(sending *s, size_t n);
+
 /* Room for a head of @a size bytes; NULL: flush first. */
 char *send_head_room(send_buffers *b, size_t size);
 
@@ -67,7 +85,8 @@ void send_add(send_buffers *b, size_t head_len, const char *body,
  * Sends the batch; it is empty afterwards.
  * @param more a file follows: the kernel need not send the last segment yet
  * @param rest when the socket takes only a part, gets a copy of what is left
- *        (allocated if NULL); untouched otherwise
+ *        (allocated if NULL); untouched otherwise. A body in memory that
+ *        comes last is not copied but held
  * @return SEND_DONE, SEND_BLOCKED or SEND_FAILED
  */
 send_result send_flush(send_buffers *b, cache *c, int fd, int more,

@@ -12,6 +12,9 @@
 #include "fixed/fate.h"
 #include "fixed/known.h"
 
+/* Read at once while others keep much that waits for them. */
+#define TIGHT_READ 1024
+
 static const learn_address *address_of(const statics *st, const conn *c)
 {
     return st->addresses[c->group];
@@ -78,6 +81,7 @@ static served wait_to_send(serving *s, send_result r, const char *rest,
         return GONE;
     }
     ((sending *)s->c->answer)->close = (uint8_t)s->close;
+    send_keep(s->c->answer, len);
     s->c->state = CONN_SENDING;
     wait_to_go_on(s->l, s->c, r, s->timeout);
     return BLOCKED;
@@ -398,13 +402,16 @@ static void go_on_sending(loop *l, conn *c)
 static void read_more(loop *l, conn *c)
 {
     statics *st = l->answers_ctx;
-    size_t have = c->in_len;
+    size_t have = c->in_len, room = sizeof(st->in) - have;
     ssize_t n;
 
     if (have) {
         memcpy(st->in, c->in, have);
     }
-    n = recv(c->fd, st->in + have, sizeof(st->in) - have, MSG_DONTWAIT);
+    if (room > TIGHT_READ && send_tight()) {
+        room = TIGHT_READ;
+    }
+    n = recv(c->fd, st->in + have, room, MSG_DONTWAIT);
     if (n > 0) {
         serve(l, c, st->in, have + (size_t)n, 0);
     }

@@ -18,6 +18,8 @@ APLOG_USE_MODULE(cpuaffinity);
 
 /* Lessons taken per turn from each side, and idle connections looked at. */
 #define LESSONS 32
+/* For slow clients at least; as a rule a quarter of FixedStaticMemory. */
+#define KEPT_LEAST (1024 * 1024)
 /* Descriptors that the loop leaves to httpd. */
 #define RESERVE 64
 
@@ -111,6 +113,9 @@ static void turn(loop *l, int64_t now)
         known_clear();
     }
     study(l, st);
+    if (l->row) {
+        SEAT_SET(l->row, waiting_bytes, send_kept());
+    }
     if (l->conns.count > st->room) {
         make_room(l, st);
     }
@@ -212,6 +217,8 @@ const loop_server *static_make(apr_pool_t *pchild, server_rec *s,
     st->config.small = (uint64_t)cf->memory_size;
     st->config.memory = (uint64_t)cf->memory_limit;
     share_descriptors(st);
+    send_bound(st->config.memory / 4 > KEPT_LEAST ? st->config.memory / 4
+                                                  : KEPT_LEAST);
     if (getrandom(st->config.secret, sizeof(st->config.secret), 0)
             != sizeof(st->config.secret)
         || !(st->cache = cache_make(&st->config))

@@ -24,6 +24,7 @@ static const struct {
     {"given", offsetof(seat_row, given)},
     {"taken", offsetof(seat_row, taken)},
     {"bytes", offsetof(seat_row, bytes)},
+    {"waiting_bytes", offsetof(seat_row, waiting_bytes)},
     {"busy_us", offsetof(seat_row, busy_us)},
     {"learned", offsetof(seat_row, learned)},
     {"refused", offsetof(seat_row, refused)},

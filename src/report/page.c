@@ -229,6 +229,7 @@ static const struct {
     {"audited", "audited_total", "counter", "Hits compared with httpd."},
     {"differed", "differed_total", "counter", "Audits that differed."},
     {"connections", "connections", "gauge", "Connections open in the loop."},
+    {"waiting_bytes", "waiting_bytes", "gauge", "Kept for slow clients."},
 };
 
 static void prometheus_threads(request_rec *r, const json_t *model)
