@@ -62,7 +62,7 @@ CFLAGS_ALL = -std=gnu11 $(OPT) -fPIC -fvisibility=hidden -pthread \
 
 # Pure code: no httpd header; the tool, unit tests and fuzzers link it alone.
 PURE := cpuset discover topology units cgroup policy deal plan planwarn planview tasks pin
-PURE_FIXED := request requestfield requestkey answer answercond answerlearn \
+PURE_FIXED := request requestfield requestkey requestwhy answer answercond answerlearn \
 	httpdate siphash cache cachefile cachestore cold \
 	linear linearparse
 PURE_SRC := $(wildcard $(PURE:%=src/affinity/%.c) \

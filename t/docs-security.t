@@ -30,7 +30,7 @@ for my $rule (sort keys %rules) {
     like $doc, qr/^\| $rule \| /m, "$rule is described";
 }
 
-my $filters = slurp('src/fixed/learnrule.c');
+my $filters = slurp('src/fixed/learnfilter.c');
 my ($list) = $filters =~ /transparent\[\] = \{(.*?)\};/s;
 for my $name ($list =~ /"(\w+)"/g) {
     next if $name =~ /^cpuaffinity|^content_|^byte|^http_|^core$/;

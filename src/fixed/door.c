@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "fixed/notmine.h"
 #include "fixed/queue.h"
 
 APLOG_USE_MODULE(cpuaffinity);
@@ -340,8 +341,13 @@ apr_status_t door_network_bucket(conn_rec *c, apr_bucket_brigade *bb,
     parcel *cargo = cargo_of(socket);
 
     if (cargo && cargo->len) {
-        apr_bucket *b = apr_bucket_heap_create(cargo->bytes, cargo->len, free,
-                                               c->bucket_alloc);
+        apr_bucket *b;
+
+        if (!cargo->note) {
+            notmine_look(c, cargo->bytes, cargo->len);
+        }
+        b = apr_bucket_heap_create(cargo->bytes, cargo->len, free,
+                                   c->bucket_alloc);
 
         APR_BRIGADE_INSERT_TAIL(bb, b);
         cargo->bytes = NULL;

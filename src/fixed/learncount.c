@@ -4,6 +4,7 @@
 
 typedef struct shared {
     uint64_t refused[LEARN_REASON_COUNT];
+    uint64_t not_mine[REQUEST_WHYS];
     uint32_t offs;     /* vhosts that were turned off */
     uint32_t server[]; /* bits: reasons that were logged; OFF_BIT */
 } shared;
@@ -55,6 +56,20 @@ uint64_t learncount_get(learn_reason reason)
 {
     return counts.mem
                ? __atomic_load_n(&counts.mem->refused[reason], __ATOMIC_RELAXED)
+               : 0;
+}
+
+void learncount_not_mine(unsigned why)
+{
+    if (counts.mem && why < REQUEST_WHYS) {
+        __atomic_fetch_add(&counts.mem->not_mine[why], 1, __ATOMIC_RELAXED);
+    }
+}
+
+uint64_t learncount_get_not_mine(unsigned why)
+{
+    return counts.mem && why < REQUEST_WHYS
+               ? __atomic_load_n(&counts.mem->not_mine[why], __ATOMIC_RELAXED)
                : 0;
 }
 

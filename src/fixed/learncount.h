@@ -1,7 +1,7 @@
 /*
  * learncount: what all processes of a generation share about learning: how
- * often each reason refused, what has been logged, which vhosts an audit
- * turned off. Children write it: the parent believes nothing in it. Any
+ * often each reason refused, how many requests were not mine and why, what
+ * has been logged, which vhosts an audit turned off. Children write it: the parent believes nothing in it. Any
  * thread. Internal to learn.
  */
 #ifndef CPUAFFINITY_LEARNCOUNT_H
@@ -19,6 +19,10 @@ int learncount_make(apr_pool_t *p, unsigned servers);
 int learncount_refused(learn_reason reason, unsigned server);
 
 uint64_t learncount_get(learn_reason reason);
+
+/* A request that is httpd's, by request_why; and how many there were. */
+void learncount_not_mine(unsigned why);
+uint64_t learncount_get_not_mine(unsigned why);
 
 /* An audit turned the vhost off; is it off? How many were turned off? */
 void learncount_off(unsigned server);

@@ -7,7 +7,6 @@
 #include "http_protocol.h"
 #include "http_request.h"
 #include "ap_mpm.h"
-#include "util_filter.h"
 #include "apr_date.h"
 #include "apr_strings.h"
 
@@ -15,6 +14,7 @@
 #include "fixed/child.h"
 #include "fixed/intake.h"
 #include "fixed/learncount.h"
+#include "fixed/learnfilter.h"
 #include "fixed/learnmodules.h"
 #include "fixed/learnserver.h"
 
@@ -162,79 +162,11 @@ static learn_reason r2_default_handler(subject *s)
     return LEARN_OK;
 }
 
-/* Filters that pass a file on as it is, and what is behind their names. */
-static const char *const transparent[] = {
-    "content_length",
-    "byterange",
-    "http_header",
-    "http_outerror",
-    "core",
-    "log_input_output",
-    "reqtimeout",
-    "cpuaffinity_head",
-    "cpuaffinity_shape",
-    "fixup_headers_out",
-};
-static const char *const compressing[] = {
-    "deflate",
-    "brotli_compress",
-};
-
-static int is_one_of(const char *const *names, size_t n, const char *name,
-                     size_t len)
-{
-    size_t i;
-
-    for (i = 0; i < n; i++) {
-        if (strlen(names[i]) == len && !strncasecmp(names[i], name, len)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* "bytype:deflate;brotli_compress" */
-static int is_compressing(const char *name)
-{
-    if (!strncasecmp(name, "bytype:", 7)) {
-        name += 7;
-    }
-    for (;;) {
-        size_t len = strcspn(name, ";");
-
-        if (!is_one_of(compressing, 2, name, len)) {
-            return 0;
-        }
-        if (!name[len]) {
-            return 1;
-        }
-        name += len + 1;
-    }
-}
-
 /* R3: nothing stands on the way out that could change, delay or stop it. */
 static learn_reason r3_way_out(subject *s)
 {
-    ap_filter_t *f;
-
-    for (f = s->r->output_filters; f; f = f->next) {
-        const char *name = f->frec->name;
-
-        s->detail = name;
-        if (!learnmodules_owns((const void *)f->frec->filter_func.out_func)) {
-            return LEARN_FILTER;
-        }
-        if (is_compressing(name)) {
-            s->t->filtered = 1;
-        }
-        else if (!is_one_of(transparent,
-                            sizeof(transparent) / sizeof(transparent[0]), name,
-                            strlen(name))) {
-            return LEARN_FILTER;
-        }
-    }
-    s->detail = NULL;
-    return LEARN_OK;
+    s->detail = learnfilter_forbids(s->r, &s->t->filter);
+    return s->detail ? LEARN_FILTER : LEARN_OK;
 }
 
 void learnrule_filters(request_rec *r, learntrace *t)
@@ -285,6 +217,12 @@ static learn_reason r6_one_file(subject *s)
     apr_time_t mtime =
         apr_time_make(st->st_mtim.tv_sec, st->st_mtim.tv_nsec / 1000);
 
+    if (!s->t->whole && s->t->filter) {
+        const char *name = learnfilter_acted(s->r, s->t->filter);
+
+        s->detail = name ? name : s->t->filter;
+        return name ? LEARN_FILTER : LEARN_FILE;
+    }
     if (!s->t->whole || (s->r->path_info && *s->r->path_info)
         || f->filetype != APR_REG || !S_ISREG(st->st_mode)
         || f->device != st->st_dev || f->inode != st->st_ino
@@ -301,7 +239,7 @@ static unsigned r7_flags(subject *s)
     const char *etag = apr_table_get(s->r->headers_out, "ETag");
     const char *modified = apr_table_get(s->r->headers_out, "Last-Modified");
     const char *computed = ap_make_etag(s->r, 0);
-    unsigned flags = s->t->filtered ? ANSWER_FILTERED : 0;
+    unsigned flags = s->t->filter ? ANSWER_FILTERED : 0;
 
     if (s->server->plain || s->core->max_ranges != AP_MAXRANGES_UNSET
         || strcmp(etag ? etag : "", computed ? computed : "") != 0 || !modified

@@ -21,7 +21,7 @@ typedef struct learntrace {
     int defaulted;       /* 1: the handlers have all declined but core's */
     int whole;           /* 1: one FILE bucket over the file, and the end */
     struct stat st;      /* of that bucket's descriptor */
-    int filtered;        /* 1: a compressing filter was in the chain */
+    const char *filter;  /* that may compress, in the chain; or NULL */
     size_t head_len;     /* bytes of the head that were seen */
     char head[ANSWER_HEAD];
 } learntrace;

@@ -93,18 +93,26 @@ static request_slice slice(const scan *s, const char *from, const char *to)
     return (request_slice){(uint16_t)(from - s->base), (uint16_t)(to - from)};
 }
 
-static request_verdict literal(scan *s, const char *text, size_t len)
+static request_verdict not_mine(const scan *s, request_why why)
+{
+    s->req->why = (uint8_t)why;
+    s->req->culprit = (request_slice){0, 0};
+    return REQUEST_NOT_MINE;
+}
+
+static request_verdict literal(scan *s, const char *text, size_t len,
+                               request_why why)
 {
     size_t there = (size_t)(s->end - s->p);
 
     if (there >= len) {
         if (memcmp(s->p, text, len) != 0) {
-            return REQUEST_NOT_MINE;
+            return not_mine(s, why);
         }
         s->p += len;
         return REQUEST_MINE;
     }
-    return memcmp(s->p, text, there) != 0 ? REQUEST_NOT_MINE
+    return memcmp(s->p, text, there) != 0 ? not_mine(s, why)
                                           : REQUEST_INCOMPLETE;
 }
 
@@ -130,7 +138,7 @@ static request_verdict escape(scan *s, int in_path)
     }
     high = hex(s->p[1]);
     if (high < 0) {
-        return REQUEST_NOT_MINE;
+        return not_mine(s, REQUEST_WHY_TARGET);
     }
     if (s->end - s->p < 3) {
         return REQUEST_INCOMPLETE;
@@ -138,7 +146,7 @@ static request_verdict escape(scan *s, int in_path)
     low = hex(s->p[2]);
     c = high * 16 + low;
     if (low < 0 || (in_path && c < 0x80 && !is((char)c, ESCAPE))) {
-        return REQUEST_NOT_MINE;
+        return not_mine(s, REQUEST_WHY_TARGET);
     }
     s->p += 3;
     return REQUEST_MINE;
@@ -150,6 +158,7 @@ static request_verdict segment(scan *s)
 {
     const char *from = s->p;
     request_verdict v;
+    size_t len;
 
     for (;;) {
         s->p = skip(s->p, s->end, PATH);
@@ -164,17 +173,11 @@ static request_verdict segment(scan *s)
             return v;
         }
     }
-    switch (s->p - from) {
-    case 0:
-        return *s->p == '/' ? REQUEST_NOT_MINE : REQUEST_MINE;
-    case 1:
-        return from[0] == '.' ? REQUEST_NOT_MINE : REQUEST_MINE;
-    case 2:
-        return from[0] == '.' && from[1] == '.' ? REQUEST_NOT_MINE
-                                                : REQUEST_MINE;
-    default:
-        return REQUEST_MINE;
+    len = (size_t)(s->p - from);
+    if (len ? len <= 2 && !memcmp(from, "..", len) : *s->p == '/') {
+        return not_mine(s, REQUEST_WHY_TARGET);
     }
+    return REQUEST_MINE;
 }
 
 static request_verdict query(scan *s)
@@ -205,7 +208,7 @@ static request_verdict target(scan *s)
         return REQUEST_INCOMPLETE;
     }
     if (*s->p != '/') {
-        return REQUEST_NOT_MINE;
+        return not_mine(s, REQUEST_WHY_ABSOLUTE);
     }
     while (v == REQUEST_MINE && *s->p == '/') {
         s->p++;
@@ -223,7 +226,7 @@ static request_verdict target(scan *s)
         }
     }
     s->req->target = slice(s, from, s->p);
-    return *s->p == ' ' ? REQUEST_MINE : REQUEST_NOT_MINE;
+    return *s->p == ' ' ? REQUEST_MINE : not_mine(s, REQUEST_WHY_TARGET);
 }
 
 static request_verdict request_line(scan *s)
@@ -234,12 +237,13 @@ static request_verdict request_line(scan *s)
         return REQUEST_INCOMPLETE;
     }
     s->req->head_only = *s->p == 'H';
-    v = s->req->head_only ? literal(s, "HEAD ", 5) : literal(s, "GET ", 4);
+    v = s->req->head_only ? literal(s, "HEAD ", 5, REQUEST_WHY_METHOD)
+                          : literal(s, "GET ", 4, REQUEST_WHY_METHOD);
     if (v == REQUEST_MINE) {
         v = target(s);
     }
     if (v == REQUEST_MINE) {
-        v = literal(s, " HTTP/1.", 8);
+        v = literal(s, " HTTP/1.", 8, REQUEST_WHY_VERSION);
     }
     if (v != REQUEST_MINE) {
         return v;
@@ -248,11 +252,11 @@ static request_verdict request_line(scan *s)
         return REQUEST_INCOMPLETE;
     }
     if (*s->p != '0' && *s->p != '1') {
-        return REQUEST_NOT_MINE;
+        return not_mine(s, REQUEST_WHY_VERSION);
     }
     s->req->minor = (uint8_t)(*s->p++ - '0');
     s->req->line = slice(s, s->base, s->p);
-    return literal(s, "\r\n", 2);
+    return literal(s, "\r\n", 2, REQUEST_WHY_SYNTAX);
 }
 
 /* Letters, digits, dots, hyphens and underscores, then maybe a port. Whether
@@ -326,17 +330,27 @@ static int connection_ok(request *req, const char *p, const char *end)
     }
 }
 
+/* The line at @a name has no name that is known. */
+static request_verdict unknown(const scan *s, const char *name)
+{
+    size_t len;
+
+    not_mine(s, requestwhy_field(name, s->end, &len));
+    s->req->culprit = slice(s, name, name + len);
+    return REQUEST_NOT_MINE;
+}
+
 /* The name of a field and its colon. */
 static request_verdict field_name(scan *s, int *id)
 {
     char name[REQUESTFIELD_NAME];
-    const char *p = s->p, *end = s->end;
+    const char *start = s->p, *p = s->p, *end = s->end;
     size_t len = 0;
     unsigned char c;
 
     while (p < end && (c = requestfield_fold[(unsigned char)*p])) {
         if (len == REQUESTFIELD_NAME) {
-            return REQUEST_NOT_MINE;
+            return unknown(s, start);
         }
         name[len++] = (char)c;
         p++;
@@ -345,16 +359,17 @@ static request_verdict field_name(scan *s, int *id)
     if (s->p == s->end) {
         return requestfield_starts(name, len, s->req->present)
                    ? REQUEST_INCOMPLETE
-                   : REQUEST_NOT_MINE;
+                   : unknown(s, start);
     }
     if (*s->p++ != ':') {
-        return REQUEST_NOT_MINE;
+        return unknown(s, start);
     }
     *id = requestfield_find(name, len);
-    if (*id < 0 || request_has(s->req, (unsigned)*id)) {
-        return REQUEST_NOT_MINE;
+    if (*id < 0) {
+        return unknown(s, start);
     }
-    return REQUEST_MINE;
+    return request_has(s->req, (unsigned)*id) ? not_mine(s, REQUEST_WHY_TWICE)
+                                              : REQUEST_MINE;
 }
 
 static int value_ok(request *req, int id, const char *from, const char *to)
@@ -386,9 +401,9 @@ static request_verdict field(scan *s)
     to = s->p = skip_value(from, s->end);
     /* httpd counts the line; two bytes of distance decline its borders */
     if (s->limits && to - start + 2 > (long)s->limits->fieldsize) {
-        return REQUEST_NOT_MINE;
+        return not_mine(s, REQUEST_WHY_SIZE);
     }
-    v = literal(s, "\r\n", 2);
+    v = literal(s, "\r\n", 2, REQUEST_WHY_SYNTAX);
     if (v != REQUEST_MINE) {
         return v;
     }
@@ -396,7 +411,8 @@ static request_verdict field(scan *s)
         to--;
     }
     if (!value_ok(s->req, id, from, to)) {
-        return REQUEST_NOT_MINE;
+        return not_mine(s, id == REQUEST_HOST ? REQUEST_WHY_HOST
+                                              : REQUEST_WHY_CONNECTION);
     }
     s->req->header[id] = slice(s, from, to);
     s->req->present |= (uint64_t)1 << id;
@@ -417,10 +433,10 @@ static request_verdict fields(scan *s)
             return REQUEST_INCOMPLETE;
         }
         if (*s->p == '\r') {
-            return literal(s, "\r\n", 2);
+            return literal(s, "\r\n", 2, REQUEST_WHY_SYNTAX);
         }
         if (s->req->fields == most) {
-            return REQUEST_NOT_MINE;
+            return not_mine(s, REQUEST_WHY_COUNT);
         }
         v = field(s);
     }
@@ -444,21 +460,21 @@ request_verdict request_recognise(const char *head, size_t len,
         const char *to = v == REQUEST_MINE ? s.p : s.end;
 
         if (to - head > (long)limits->line) {
-            return REQUEST_NOT_MINE;
+            return not_mine(&s, REQUEST_WHY_SIZE);
         }
     }
     if (v == REQUEST_MINE) {
         v = fields(&s);
     }
     if (v == REQUEST_INCOMPLETE && len >= REQUEST_HEAD) {
-        return REQUEST_NOT_MINE;
+        return not_mine(&s, REQUEST_WHY_SIZE);
     }
     if (v != REQUEST_MINE) {
         return v;
     }
     /* httpd's 400 */
     if (req->minor == 1 && !request_has(req, REQUEST_HOST)) {
-        return REQUEST_NOT_MINE;
+        return not_mine(&s, REQUEST_WHY_HOST);
     }
     req->consumed = (uint16_t)(s.p - head);
     return REQUEST_MINE;

@@ -8,6 +8,7 @@
 #define CPUAFFINITY_REQUEST_H
 
 #include "fixed/requestfield.h"
+#include "fixed/requestwhy.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -43,16 +44,18 @@ typedef struct request_limits {
 
 /* A request that is mine. Slices count from the head's first byte. */
 typedef struct request {
-    uint16_t consumed;    /* length of the head, its empty line included */
-    uint8_t head_only;    /* HEAD */
-    uint8_t minor;        /* HTTP/1.minor: 0 or 1 */
-    uint8_t close;        /* Connection has the token "close" */
-    uint8_t keep_alive;   /* Connection has the token "keep-alive" */
-    uint8_t fields;       /* number of header fields */
-    uint64_t present;     /* bit id: header[id] is valid, else undefined */
-    request_slice line;   /* request line without its line end */
-    request_slice target; /* path with query, raw */
-    request_slice path;   /* path without the query, raw */
+    uint16_t consumed;     /* length of the head, its empty line included */
+    uint8_t head_only;     /* HEAD */
+    uint8_t minor;         /* HTTP/1.minor: 0 or 1 */
+    uint8_t close;         /* Connection has the token "close" */
+    uint8_t keep_alive;    /* Connection has the token "keep-alive" */
+    uint8_t fields;        /* number of header fields */
+    uint8_t why;           /* not mine only: a request_why */
+    uint64_t present;      /* bit id: header[id] is valid, else undefined */
+    request_slice line;    /* request line without its line end */
+    request_slice target;  /* path with query, raw */
+    request_slice path;    /* path without the query, raw */
+    request_slice culprit; /* not mine only: the name of a field, or empty */
     request_slice header[REQUEST_IDS]; /* trimmed values, at most one each */
 } request;
 
@@ -70,7 +73,8 @@ static inline int request_whole(const request *req)
 /*
  * Looks at the @a len bytes at @a head, the first of which starts a request.
  * @param limits may be NULL: no limits
- * @param req undefined unless the verdict is REQUEST_MINE
+ * @param req undefined unless the verdict is REQUEST_MINE; why and culprit
+ *        tell why it is REQUEST_NOT_MINE
  * Every proper prefix of the head of a request that is mine is incomplete;
  * whatever follows the head does not change the verdict.
  */

@@ -11,6 +11,7 @@
 #include "fixed/cold.h"
 #include "fixed/fate.h"
 #include "fixed/known.h"
+#include "fixed/notmine.h"
 
 /* Read at once while others keep much that waits for them. */
 #define TIGHT_READ 1024
@@ -272,8 +273,12 @@ static served serve_one(serving *s, const char *head, size_t left,
     served result;
 
     if (e && learn_setenvif(req, head)) {
+        notmine_count(REQUEST_WHY_SETENVIF);
         len = 0;
         e = NULL;
+    }
+    else if (!len) {
+        notmine_count(REQUEST_WHY_KEY);
     }
     if (e && cache_use(s->st->cache, e, s->l->now)) {
         audit = ask_audit(s->l, s->st, e);
@@ -334,6 +339,7 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len, int piped)
             break;
         }
         if (v == REQUEST_NOT_MINE) {
+            notmine_count(req.why);
             hand_over(&s, NULL, NULL, 0, 0, bytes + pos, len - pos);
             return;
         }

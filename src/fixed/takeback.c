@@ -15,6 +15,7 @@
 #include "fixed/intake.h"
 #include "fixed/known.h"
 #include "fixed/leave.h"
+#include "fixed/notmine.h"
 #include "fixed/static.h"
 
 #define TICK 10 /* ms that the kernel's and the MPM's clocks may differ */
@@ -83,6 +84,24 @@ static int give(conn_rec *c, loop *l, parcel *p)
     return OK;
 }
 
+/* Is it a request that the loop may answer? */
+static int is_mine(const conn_rec *c, const statics *st, const char *buf,
+                   size_t n, request *req)
+{
+    request_verdict v = request_recognise(buf, n, &st->limits, req);
+
+    if (v == REQUEST_NOT_MINE) {
+        notmine_count(req->why);
+        notmine_name(c, req, buf);
+        return 0;
+    }
+    if (v == REQUEST_MINE && learn_setenvif(req, buf)) {
+        notmine_count(REQUEST_WHY_SETENVIF);
+        return 0;
+    }
+    return v == REQUEST_MINE;
+}
+
 /* The next request is there. In the socket: if it is known, it is the loop's
  * with its connection. In the filter above: never (LEARNING.md, Adoption).
  * @return OK: it is the loop's; or DECLINED, maybe with a note */
@@ -98,8 +117,7 @@ static int next_request(conn_rec *c, loop *l, const statics *st)
 
     if (!leave_may_with_input(c) || local_address(c, &local)
         || !(n = look_ahead(c, buf, sizeof(buf)))
-        || request_recognise(buf, n, &st->limits, &req) != REQUEST_MINE
-        || learn_setenvif(&req, buf)) {
+        || !is_mine(c, st, buf, n, &req)) {
         return DECLINED;
     }
     vary = __atomic_load_n(&st->vary, __ATOMIC_ACQUIRE);

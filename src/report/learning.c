@@ -4,6 +4,25 @@
 #include "http_protocol.h"
 
 #include "fixed/learn.h"
+#include "fixed/notmine.h"
+
+static json_t *not_mine_json(void)
+{
+    json_t *list = json_array();
+    unsigned why;
+
+    for (why = 0; why < REQUEST_WHYS; why++) {
+        uint64_t n = notmine_counted((request_why)why);
+
+        if (n) {
+            json_array_append_new(list, json_pack("{s:s, s:s, s:I}", "reason",
+                                                  requestwhy_name(why), "text",
+                                                  requestwhy_text(why), "count",
+                                                  (json_int_t)n));
+        }
+    }
+    return list;
+}
 
 json_t *learning_json(void)
 {
@@ -38,7 +57,8 @@ json_t *learning_json(void)
                           (json_int_t)n));
         }
     }
-    return json_pack("{s:o, s:o}", "servers", servers, "refusals", refusals);
+    return json_pack("{s:o, s:o, s:o}", "servers", servers, "refusals",
+                     refusals, "not_recognised", not_mine_json());
 }
 
 static const char *text(request_rec *r, const json_t *o, const char *key)
@@ -73,12 +93,21 @@ void learning_html(request_rec *r, const json_t *learning)
                    text(r, item, "rule"), text(r, item, "reason"),
                    (long)json_integer_value(json_object_get(item, "count")));
     }
+    ap_rputs("</table>\n<p>Requests that were not recognised, by reason:</p>\n"
+             "<table>\n",
+             r);
+    json_array_foreach(json_object_get(learning, "not_recognised"), i, item)
+    {
+        ap_rprintf(r, "<tr><td>%s<td style=\"text-align:left\">%s<td>%ld\n",
+                   text(r, item, "reason"), text(r, item, "text"),
+                   (long)json_integer_value(json_object_get(item, "count")));
+    }
     ap_rputs("</table>\n", r);
 }
 
-void learning_prometheus(request_rec *r, const json_t *learning)
+static void prometheus_refusals(request_rec *r, const json_t *list)
 {
-    json_t *list = json_object_get(learning, "refusals"), *item;
+    json_t *item;
     size_t i;
 
     if (!json_array_size(list)) {
@@ -98,4 +127,31 @@ void learning_prometheus(request_rec *r, const json_t *learning)
             json_string_value(json_object_get(item, "reason")),
             (long)json_integer_value(json_object_get(item, "count")));
     }
+}
+
+static void prometheus_not_recognised(request_rec *r, const json_t *list)
+{
+    json_t *item;
+    size_t i;
+
+    if (!json_array_size(list)) {
+        return;
+    }
+    ap_rputs("# HELP httpd_cpuaffinity_not_recognised_total Requests that "
+             "were httpd's at once.\n"
+             "# TYPE httpd_cpuaffinity_not_recognised_total counter\n",
+             r);
+    json_array_foreach(list, i, item)
+    {
+        ap_rprintf(
+            r, "httpd_cpuaffinity_not_recognised_total{reason=\"%s\"} %ld\n",
+            json_string_value(json_object_get(item, "reason")),
+            (long)json_integer_value(json_object_get(item, "count")));
+    }
+}
+
+void learning_prometheus(request_rec *r, const json_t *learning)
+{
+    prometheus_refusals(r, json_object_get(learning, "refusals"));
+    prometheus_not_recognised(r, json_object_get(learning, "not_recognised"));
 }

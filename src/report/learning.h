@@ -10,13 +10,14 @@
 #include "httpd.h"
 
 /* {"servers": [{"server", "state", "rule", "why"}], "refusals": [{"rule",
- * "reason", "count"}]}, or NULL: FixedStatic is on nowhere. */
+ * "reason", "count"}], "not_recognised": [{"reason", "text", "count"}]}, or
+ * NULL: FixedStatic is on nowhere. */
 json_t *learning_json(void);
 
 /* A table of it; nothing for NULL. */
 void learning_html(request_rec *r, const json_t *learning);
 
-/* Counters of refusals; nothing for NULL. */
+/* Counters of refusals and of requests not recognised; nothing for NULL. */
 void learning_prometheus(request_rec *r, const json_t *learning);
 
 #endif

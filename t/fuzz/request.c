@@ -72,6 +72,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (whole == REQUEST_MINE) {
         check_mine(data, size, &req);
     }
+    if (whole == REQUEST_NOT_MINE) {
+        CHECK(requestwhy_name(req.why));
+        CHECK((size_t)req.culprit.off + req.culprit.len <= size);
+    }
     end = whole == REQUEST_MINE ? req.consumed : size;
     /* all short prefixes, then some */
     for (i = 0; i < end; i += i < 150 ? 1 : 397) {

@@ -1,0 +1,106 @@
+# What the loop does not recognise is httpd's: it is counted by reason, and
+# named at LogLevel debug, the field by its name and never by its value. And
+# what compressed an answer is named where that is why it is not learned.
+use strict;
+use warnings;
+use lib 't/lib';
+use Test::More;
+use Test::Twin;
+
+my $t = Test::Twin->new(modules => [qw(deflate filter brotli setenvif)],
+    conf => <<'END');
+BrowserMatch "^Ancient/" old
+<Directory @ROOT@/htdocs/deflate>
+    SetOutputFilter DEFLATE
+</Directory>
+<Directory @ROOT@/htdocs/either>
+    AddOutputFilterByType BROTLI_COMPRESS;DEFLATE text/plain
+</Directory>
+END
+$t->file("$_/a.txt", 'text ' x 100) for qw(deflate either);
+$t->start;
+
+sub counts {
+    my $learning = $t->fixed->json('/cpuaffinity?json')->{learning};
+    return map { $_->{reason} => $_->{count} }
+        @{ $learning->{not_recognised} };
+}
+
+my $secret = 'hunter2';
+my $long = 'X-' . 'y' x 100;
+my @cases = (
+    [ 'method', "POST /1k.txt HTTP/1.1\r\nHost: localhost\r\n"
+        . "Connection: close\r\n\r\n" ],
+    [ 'absolute', "GET http://localhost/1k.txt HTTP/1.1\r\n"
+        . "Host: localhost\r\nConnection: close\r\n\r\n" ],
+    [ 'target', "GET //1k.txt?$secret HTTP/1.1\r\nHost: localhost\r\n"
+        . "Connection: close\r\n\r\n" ],
+    [ 'field', $t->request('/1k.txt', "X-Token: $secret", 'Connection: close'),
+        'X-Token' ],
+    [ 'field', $t->request('/1k.txt', "$long: $secret", 'Connection: close'),
+        substr($long, 0, 40) . '...' ],
+    [ 'body', $t->request('/1k.txt', 'Content-Length: 0', 'Connection: close'),
+        'Content-Length' ],
+    [ 'twice', $t->request('/1k.txt', "Cookie: $secret", 'Cookie: b',
+        'Connection: close') ],
+    [ 'connection', $t->request('/1k.txt', 'Connection: close, TE') ],
+    [ 'size', $t->request('/1k.txt', 'Cookie: ' . 'c' x 8100,
+        'Connection: close') ],
+    [ 'host', "GET /1k.txt HTTP/1.1\r\nHost: a b\r\n\r\n" ],
+    [ 'syntax', $t->request('/1k.txt', "X\@Y: $secret", 'Connection: close') ],
+);
+for (@cases) {
+    my ($reason, $request, $name) = @$_;
+    my %before = counts();
+    my $log = length $t->fixed->log;
+    $t->same("$reason: the same answer", $request);
+    my %after = counts();
+    is(($after{$reason} // 0) - ($before{$reason} // 0), 1,
+        "$reason: counted once");
+    my $said = substr $t->fixed->log, $log;
+    my $end = quotemeta($name // '');
+    like $said, qr/is httpd's \($reason\): [^\n]+$end$/m,
+        "$reason: named";
+    unlike $said, qr/$secret/, "$reason: without values";
+}
+
+# Kept connections: the next request is looked at by httpd's thread.
+{
+    my %before = counts();
+    my $r = $t->request('/1k.txt', 'X-Again: 1');
+    $t->same('three on a connection', [ ($r) x 3 ]);
+    my %after = counts();
+    is $after{field} - $before{field}, 3, 'each is counted, once';
+}
+
+# A request that a SetEnvIf matches, of a file that is known.
+{
+    my $r = $t->request('/1k.txt', 'User-Agent: Modern/1');
+    ok $t->learned($r), 'the file is known';
+    my %before = counts();
+    $t->same('BrowserMatch', $t->request('/1k.txt', 'User-Agent: Ancient/1'));
+    my %after = counts();
+    cmp_ok $after{setenvif} // 0, '>', $before{setenvif} // 0,
+        'setenvif: counted';
+}
+
+my $page = $t->fixed->get('/cpuaffinity?prometheus')->{body};
+like $page, qr/^httpd_cpuaffinity_not_recognised_total\{reason="field"\} \d/m,
+    'for Prometheus';
+like $t->fixed->get('/cpuaffinity')->{body}, qr/<td>twice<td/, 'on the page';
+
+# The filter that stands between the file and the client.
+for ([ 'deflate', 'gzip', 'DEFLATE' ], [ 'either', 'gzip', 'DEFLATE' ],
+    [ 'either', 'br', 'BROTLI_COMPRESS' ]) {
+    my ($where, $coding, $name) = @$_;
+    my $hits = $t->hits;
+    my $log = length $t->fixed->log;
+    my $r = $t->request("/$where/a.txt", "Accept-Encoding: $coding");
+    $t->learn($r);
+    like substr($t->fixed->log, $log),
+        qr{/$where/a.txt is not learned \(R3\): a filter [^\n]*: $name\b},
+        "$coding in $where: $name is named";
+    is $t->hits, $hits, "$coding in $where: httpd answers";
+}
+$t->finish;
+done_testing;
