@@ -22,6 +22,7 @@
 #include "fixed/fixed.h"
 #include "fixed/intake.h"
 #include "fixed/learn.h"
+#include "fixed/spare.h"
 #include "fixed/takeback.h"
 #include "report/status.h"
 
@@ -163,6 +164,11 @@ static int pre_close(conn_rec *c)
     return child_pre_close(c) == OK ? OK : takeback_pre_close(c);
 }
 
+static void error_log(const ap_errorlog_info *info, const char *errstr)
+{
+    spare_error_log(info);
+}
+
 static void register_hooks(apr_pool_t *p)
 {
     /* Before the configuration is carried out: the mask httpd was started
@@ -188,6 +194,9 @@ static void register_hooks(apr_pool_t *p)
 
     /* Every few seconds, in the parent. */
     ap_hook_monitor(monitor, NULL, NULL, APR_HOOK_MIDDLE);
+
+    /* A line of the MPM's that misleads in the fixed mode. */
+    ap_hook_error_log(error_log, NULL, NULL, APR_HOOK_MIDDLE);
 
     /* After every other module: threads that they make in their child_init
      * exist by then and are told from those that inherit from here. */

@@ -416,6 +416,19 @@ sub log_count {
     return $n;
 }
 
+# The lines of the log at warn and above. mpm_event's AH10159, which the fixed
+# mode brings about, is none if the module's explanation comes right after it.
+sub complaints {
+    my ($self) = @_;
+    my @lines = split /\n/, $self->log;
+    return join "\n", map { $lines[$_] } grep {
+        $lines[$_] =~ /:(?:emerg|alert|crit|error|warn)\]/
+            && !($lines[$_] =~ /\[mpm_event:error\] .* AH10159: /
+            && ($lines[ $_ + 1 ] // '') =~
+            /\[cpuaffinity:notice\] .* AH10159 says only that /)
+    } 0 .. $#lines;
+}
+
 sub signal { my ($self, $sig) = @_; kill $sig, $self->{pid} }
 
 # Graceful restart; waits until the parent says that it resumed.
