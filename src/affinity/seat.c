@@ -111,3 +111,9 @@ pid_t seat_holder(const seat_table *t, int seat)
 
     return pid && alive(pid) ? pid : 0;
 }
+
+int seat_turns(const seat_table *t, int seat, int64_t now)
+{
+    return seat_holder(t, seat)
+           && seat_silent(&t->rows[seat], now) <= SEAT_STUCK;
+}

@@ -94,6 +94,13 @@ pid_t seat_holder(const seat_table *t, int seat);
  * none, 0 when it says to have turned later than @a now. */
 int64_t seat_silent(const seat_row *row, int64_t now);
 
+/* Milliseconds without a turn of its loop after which a process is stuck. */
+#define SEAT_STUCK 2000
+
+/* Whether the seat has a living process whose loop turns, at @a now
+ * (CLOCK_MONOTONIC ms). */
+int seat_turns(const seat_table *t, int seat, int64_t now);
+
 /* Adds to a counter of a row that this process owns. */
 #define SEAT_ADD(row, member, n)                                               \
     __atomic_fetch_add(&(row)->member, (n), __ATOMIC_RELAXED)

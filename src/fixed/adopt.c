@@ -13,6 +13,7 @@
 APLOG_USE_MODULE(cpuaffinity);
 
 #define LETTERS 32 /* connections per mailbox and turn */
+#define MISSING 2  /* looks after which a seat is served by a neighbour */
 
 static void mail_ready(loop *l, watch *w, uint32_t events)
 {
@@ -89,11 +90,11 @@ void adopt_close(loop *l)
     }
 }
 
-/* A process whose loop turns? */
-static int is_missing(const loop *l, int seat)
+/* No loop of this seat has turned yet: its process is still to come. That may
+ * take longer than this generation lives, when restarts follow one another. */
+static int is_unborn(const loop *l, int seat)
 {
-    return !seat_holder(l->seats, seat)
-           || seat_silent(&l->seats->rows[seat], l->now) > ADOPT_STUCK;
+    return !SEAT_GET(&l->seats->rows[seat], beat);
 }
 
 /* Who serves a missing seat: the next one that is not missing. */
@@ -116,17 +117,20 @@ static void look_round(loop *l)
     int i;
 
     for (i = 0; i < l->seats->seats; i++) {
-        if (i == l->seat || !is_missing(l, i)) {
+        if (i == l->seat || seat_turns(l->seats, i, l->now)) {
             l->missing[i] = 0;
         }
-        else if (l->missing[i] < 2) {
+        else if (is_unborn(l, i)) {
+            l->missing[i] = MISSING;
+        }
+        else if (l->missing[i] < MISSING) {
             l->missing[i]++;
         }
     }
     for (i = 0; i < l->seats->seats; i++) {
         /* Missing at one look only: it is being replaced. */
-        int on =
-            i == l->seat || (l->missing[i] == 2 && adopter(l, i) == l->seat);
+        int on = i == l->seat
+                 || (l->missing[i] == MISSING && adopter(l, i) == l->seat);
 
         if (on == l->serves[i]) {
             continue;

@@ -8,8 +8,7 @@
 
 #include "fixed/loop.h"
 
-#define ADOPT_LOOK 400   /* ms between looks at the table of seats */
-#define ADOPT_STUCK 2000 /* ms without a turn: its neighbour takes over */
+#define ADOPT_LOOK 400 /* ms between looks at the table of seats */
 
 /* Prepares mailboxes and tables. @return 0 or -1 */
 int adopt_make(loop *l, apr_pool_t *p);

@@ -139,12 +139,23 @@ static int mpm_stops(loop *l)
     return 1;
 }
 
+/* A neighbour's socket, and its process is there (again): what waits is that
+ * one's, which may have free workers when ours are all busy. */
+static int is_back(loop *l, const loop_listen *x)
+{
+    if (x->seat == l->seat || !seat_turns(l->seats, x->seat, l->now)) {
+        return 0;
+    }
+    l->look_at = l->now; /* gives it back */
+    return 1;
+}
+
 /* Accepts what is there, within measure. @return 1 if there may be more */
 static int accept_some(loop *l, loop_listen *x)
 {
     int n;
 
-    if (mpm_stops(l)) {
+    if (mpm_stops(l) || is_back(l, x)) {
         return 0;
     }
     for (n = 0; n < ACCEPTS; n++) {
