@@ -93,10 +93,12 @@ static request_slice slice(const scan *s, const char *from, const char *to)
     return (request_slice){(uint16_t)(from - s->base), (uint16_t)(to - from)};
 }
 
-static request_verdict not_mine(const scan *s, request_why why)
+/* Out of line, and told nothing of the scan: that stays in registers. */
+static request_verdict __attribute__((cold, noinline))
+not_mine(request *req, request_why why)
 {
-    s->req->why = (uint8_t)why;
-    s->req->culprit = (request_slice){0, 0};
+    req->why = (uint8_t)why;
+    req->culprit = (request_slice){0, 0};
     return REQUEST_NOT_MINE;
 }
 
@@ -107,12 +109,12 @@ static request_verdict literal(scan *s, const char *text, size_t len,
 
     if (there >= len) {
         if (memcmp(s->p, text, len) != 0) {
-            return not_mine(s, why);
+            return not_mine(s->req, why);
         }
         s->p += len;
         return REQUEST_MINE;
     }
-    return memcmp(s->p, text, there) != 0 ? not_mine(s, why)
+    return memcmp(s->p, text, there) != 0 ? not_mine(s->req, why)
                                           : REQUEST_INCOMPLETE;
 }
 
@@ -138,7 +140,7 @@ static request_verdict escape(scan *s, int in_path)
     }
     high = hex(s->p[1]);
     if (high < 0) {
-        return not_mine(s, REQUEST_WHY_TARGET);
+        return not_mine(s->req, REQUEST_WHY_TARGET);
     }
     if (s->end - s->p < 3) {
         return REQUEST_INCOMPLETE;
@@ -146,7 +148,7 @@ static request_verdict escape(scan *s, int in_path)
     low = hex(s->p[2]);
     c = high * 16 + low;
     if (low < 0 || (in_path && c < 0x80 && !is((char)c, ESCAPE))) {
-        return not_mine(s, REQUEST_WHY_TARGET);
+        return not_mine(s->req, REQUEST_WHY_TARGET);
     }
     s->p += 3;
     return REQUEST_MINE;
@@ -175,7 +177,7 @@ static request_verdict segment(scan *s)
     }
     len = (size_t)(s->p - from);
     if (len ? len <= 2 && !memcmp(from, "..", len) : *s->p == '/') {
-        return not_mine(s, REQUEST_WHY_TARGET);
+        return not_mine(s->req, REQUEST_WHY_TARGET);
     }
     return REQUEST_MINE;
 }
@@ -208,7 +210,7 @@ static request_verdict target(scan *s)
         return REQUEST_INCOMPLETE;
     }
     if (*s->p != '/') {
-        return not_mine(s, REQUEST_WHY_ABSOLUTE);
+        return not_mine(s->req, REQUEST_WHY_ABSOLUTE);
     }
     while (v == REQUEST_MINE && *s->p == '/') {
         s->p++;
@@ -226,7 +228,7 @@ static request_verdict target(scan *s)
         }
     }
     s->req->target = slice(s, from, s->p);
-    return *s->p == ' ' ? REQUEST_MINE : not_mine(s, REQUEST_WHY_TARGET);
+    return *s->p == ' ' ? REQUEST_MINE : not_mine(s->req, REQUEST_WHY_TARGET);
 }
 
 static request_verdict request_line(scan *s)
@@ -252,7 +254,7 @@ static request_verdict request_line(scan *s)
         return REQUEST_INCOMPLETE;
     }
     if (*s->p != '0' && *s->p != '1') {
-        return not_mine(s, REQUEST_WHY_VERSION);
+        return not_mine(s->req, REQUEST_WHY_VERSION);
     }
     s->req->minor = (uint8_t)(*s->p++ - '0');
     s->req->line = slice(s, s->base, s->p);
@@ -331,12 +333,13 @@ static int connection_ok(request *req, const char *p, const char *end)
 }
 
 /* The line at @a name has no name that is known. */
-static request_verdict unknown(const scan *s, const char *name)
+static request_verdict __attribute__((cold, noinline))
+unknown(request *req, const char *base, const char *name, const char *end)
 {
     size_t len;
 
-    not_mine(s, requestwhy_field(name, s->end, &len));
-    s->req->culprit = slice(s, name, name + len);
+    not_mine(req, requestwhy_field(name, end, &len));
+    req->culprit = (request_slice){(uint16_t)(name - base), (uint16_t)len};
     return REQUEST_NOT_MINE;
 }
 
@@ -344,13 +347,13 @@ static request_verdict unknown(const scan *s, const char *name)
 static request_verdict field_name(scan *s, int *id)
 {
     char name[REQUESTFIELD_NAME];
-    const char *start = s->p, *p = s->p, *end = s->end;
+    const char *p = s->p, *end = s->end;
     size_t len = 0;
     unsigned char c;
 
     while (p < end && (c = requestfield_fold[(unsigned char)*p])) {
         if (len == REQUESTFIELD_NAME) {
-            return unknown(s, start);
+            return unknown(s->req, s->base, p - len, end);
         }
         name[len++] = (char)c;
         p++;
@@ -359,17 +362,18 @@ static request_verdict field_name(scan *s, int *id)
     if (s->p == s->end) {
         return requestfield_starts(name, len, s->req->present)
                    ? REQUEST_INCOMPLETE
-                   : unknown(s, start);
+                   : unknown(s->req, s->base, p - len, end);
     }
     if (*s->p++ != ':') {
-        return unknown(s, start);
+        return unknown(s->req, s->base, p - len, end);
     }
     *id = requestfield_find(name, len);
     if (*id < 0) {
-        return unknown(s, start);
+        return unknown(s->req, s->base, p - len, end);
     }
-    return request_has(s->req, (unsigned)*id) ? not_mine(s, REQUEST_WHY_TWICE)
-                                              : REQUEST_MINE;
+    return request_has(s->req, (unsigned)*id)
+               ? not_mine(s->req, REQUEST_WHY_TWICE)
+               : REQUEST_MINE;
 }
 
 static int value_ok(request *req, int id, const char *from, const char *to)
@@ -401,7 +405,7 @@ static request_verdict field(scan *s)
     to = s->p = skip_value(from, s->end);
     /* httpd counts the line; two bytes of distance decline its borders */
     if (s->limits && to - start + 2 > (long)s->limits->fieldsize) {
-        return not_mine(s, REQUEST_WHY_SIZE);
+        return not_mine(s->req, REQUEST_WHY_SIZE);
     }
     v = literal(s, "\r\n", 2, REQUEST_WHY_SYNTAX);
     if (v != REQUEST_MINE) {
@@ -411,8 +415,8 @@ static request_verdict field(scan *s)
         to--;
     }
     if (!value_ok(s->req, id, from, to)) {
-        return not_mine(s, id == REQUEST_HOST ? REQUEST_WHY_HOST
-                                              : REQUEST_WHY_CONNECTION);
+        return not_mine(s->req, id == REQUEST_HOST ? REQUEST_WHY_HOST
+                                                   : REQUEST_WHY_CONNECTION);
     }
     s->req->header[id] = slice(s, from, to);
     s->req->present |= (uint64_t)1 << id;
@@ -436,7 +440,7 @@ static request_verdict fields(scan *s)
             return literal(s, "\r\n", 2, REQUEST_WHY_SYNTAX);
         }
         if (s->req->fields == most) {
-            return not_mine(s, REQUEST_WHY_COUNT);
+            return not_mine(s->req, REQUEST_WHY_COUNT);
         }
         v = field(s);
     }
@@ -460,21 +464,21 @@ request_verdict request_recognise(const char *head, size_t len,
         const char *to = v == REQUEST_MINE ? s.p : s.end;
 
         if (to - head > (long)limits->line) {
-            return not_mine(&s, REQUEST_WHY_SIZE);
+            return not_mine(req, REQUEST_WHY_SIZE);
         }
     }
     if (v == REQUEST_MINE) {
         v = fields(&s);
     }
     if (v == REQUEST_INCOMPLETE && len >= REQUEST_HEAD) {
-        return not_mine(&s, REQUEST_WHY_SIZE);
+        return not_mine(req, REQUEST_WHY_SIZE);
     }
     if (v != REQUEST_MINE) {
         return v;
     }
     /* httpd's 400 */
     if (req->minor == 1 && !request_has(req, REQUEST_HOST)) {
-        return not_mine(&s, REQUEST_WHY_HOST);
+        return not_mine(req, REQUEST_WHY_HOST);
     }
     req->consumed = (uint16_t)(s.p - head);
     return REQUEST_MINE;
