@@ -54,31 +54,38 @@ int adopt_make(loop *l, apr_pool_t *p)
     return 0;
 }
 
-static void own_mail(loop *l, loop_mail *m, int on)
+/* @return 0, or -1 */
+static int own_mail(loop *l, loop_mail *m, int on)
 {
     struct epoll_event ev = {EPOLLIN, {.ptr = &m->watch}};
 
     if (m->owned == on) {
-        return;
+        return 0;
     }
     if (epoll_ctl(l->epoll, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, m->box->from,
                   &ev)) {
-        ap_log_error(APLOG_MARK, APLOG_ERR, errno, l->server,
-                     "seat %d: epoll_ctl on a mailbox", l->seat);
-        return;
+        if (loop_may_whine(l)) {
+            ap_log_error(APLOG_MARK, APLOG_ERR, errno, l->server,
+                         "seat %d: epoll_ctl on a mailbox", l->seat);
+        }
+        return -1;
     }
     m->owned = on;
+    return 0;
 }
 
-static void serve(loop *l, int seat, int on)
+/* @return 0, or -1: what failed is tried again at the next look */
+static int serve(loop *l, int seat, int on)
 {
-    int i;
+    int rv = listener_own(l, seat, on), i;
 
-    l->serves[seat] = on;
-    listener_own(l, seat, on);
     for (i = seat; i < l->mail->boxes; i += l->seats->seats) {
-        own_mail(l, &l->mails[i], on);
+        rv |= own_mail(l, &l->mails[i], on);
     }
+    if (!rv) {
+        l->serves[seat] = on;
+    }
+    return rv;
 }
 
 void adopt_close(loop *l)
@@ -135,8 +142,7 @@ static void look_round(loop *l)
         if (on == l->serves[i]) {
             continue;
         }
-        serve(l, i, on);
-        if (i != l->seat) {
+        if (!serve(l, i, on) && i != l->seat) {
             ap_log_error(APLOG_MARK, APLOG_INFO, 0, l->server,
                          "seat %d: %s connections of seat %d", l->seat,
                          on ? "serves the" : "gives back the", i);

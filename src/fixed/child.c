@@ -4,6 +4,10 @@
 #include "http_config.h"
 #include "http_log.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "fixed/even.h"
 #include "fixed/leave.h"
 #include "fixed/processes.h"
@@ -64,18 +68,96 @@ static unsigned crowd(void)
     return (unsigned)threads;
 }
 
-static void begin(loop *l, apr_pool_t *pchild)
+static apr_status_t begin(loop *l, apr_pool_t *pchild)
 {
-    if (loop_start(l, pchild) == APR_SUCCESS) {
+    apr_status_t rv = loop_start(l, pchild);
+
+    if (rv == APR_SUCCESS) {
         apr_pool_pre_cleanup_register(pchild, l, end);
         __atomic_store_n(&the_loop, l, __ATOMIC_RELEASE);
     }
+    return rv;
+}
+
+/* As the MPM ends a child that lacks a resource: the parent makes another
+ * within seconds, and meanwhile a neighbour serves the seat. */
+static void end_child(apr_pool_t *pchild, server_rec *s, seat_table *seats,
+                      const char *why)
+{
+    ap_log_error(APLOG_MARK, APLOG_ALERT, 0, s,
+                 "FixedProcesses: process %d has no loop and ends: %s",
+                 (int)getpid(), why);
+    seat_release(seats, getpid());
+    apr_pool_destroy(pchild);
+    exit(APEXIT_CHILDSICK);
+}
+
+/* The seat's socket in the place of httpd's, which is the first seat's. */
+static apr_status_t serve_socket(server_rec *s, const sockets_group *g,
+                                 int seat)
+{
+    apr_socket_t *sd = NULL;
+    apr_status_t rv =
+        door_wrap(s, g->lr, fcntl(g->fds[seat], F_DUPFD_CLOEXEC, 0), &sd);
+
+    if (rv == APR_SUCCESS) {
+        apr_socket_close(g->lr->sd);
+        g->lr->sd = sd;
+    }
+    return rv;
+}
+
+/* Without a loop: the MPM accepts from the seat's own sockets, so that there
+ * is none that nobody serves, were no child to have a loop. Where others have
+ * one, a neighbour serves them too, and reads the seat's mail. */
+static void serve_plain(apr_pool_t *pchild, server_rec *s,
+                        const sockets_set *set, seat_table *seats)
+{
+    int seat = seat_claim(seats), i;
+
+    if (seat < 0) {
+        /* Sockets cannot be added to the MPM's pollset later. */
+        end_child(pchild, s, seats, "no seat is free");
+        return;
+    }
+    for (i = 0; i < set->ngroups; i++) {
+        const sockets_group *g = &set->groups[i];
+
+        if (g->lr && seat < g->nfds
+            && serve_socket(s, g, seat) != APR_SUCCESS) {
+            end_child(pchild, s, seats, "its sockets cannot be httpd's");
+        }
+    }
+    ap_log_error(APLOG_MARK, APLOG_ERR, 0, s,
+                 "FixedProcesses: process %d has no loop: it serves the "
+                 "sockets of seat %d as plain mpm_event, without FixedStatic "
+                 "and FixedBalance",
+                 (int)getpid(), seat);
+}
+
+/* @return a loop behind doors, or NULL (logged): nothing has been changed */
+static loop *open_loop(apr_pool_t *pchild, server_rec *s,
+                       const sockets_set *sockets)
+{
+    loop *l = loop_make(pchild, s);
+    apr_status_t rv;
+
+    if (!l) {
+        return NULL;
+    }
+    rv = door_open(s, ap_listeners, 1, door_bound(sockets), drained, l,
+                   &l->door);
+    if (rv != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
+                     "the door to httpd's threads could not be made");
+        return NULL;
+    }
+    return l;
 }
 
 void child_start(apr_pool_t *pchild, server_rec *s, const child_setup *setup)
 {
     const sockets_set *sockets = sockets_get();
-    apr_status_t rv;
     loop *l;
 
     sockets_child_init();
@@ -84,21 +166,15 @@ void child_start(apr_pool_t *pchild, server_rec *s, const child_setup *setup)
         return;
     }
     leave_init();
-    l = loop_make(pchild, s);
+    l = open_loop(pchild, s, sockets);
     if (!l) {
-        return;
-    }
-    rv = door_open(s, ap_listeners, 1, door_bound(sockets), drained, l,
-                   &l->door);
-    if (rv != APR_SUCCESS) {
-        ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
-                     "this child serves without a loop");
+        serve_plain(pchild, s, sockets, setup->seats);
         return;
     }
     l->sockets = sockets;
     l->seats = setup->seats;
     l->mail = mailroom_get();
-    l->answers = setup->answers;
+    l->answers = setup->answers(pchild, s, sockets);
     l->balance = setup->balance
                      ? balance_make(pchild, setup->seats, workers_idle)
                      : NULL;
@@ -106,7 +182,10 @@ void child_start(apr_pool_t *pchild, server_rec *s, const child_setup *setup)
     l->crowd = crowd();
     l->place = setup->place;
     l->look = setup->look;
-    begin(l, pchild);
+    if (begin(l, pchild) != APR_SUCCESS) {
+        /* The MPM would wait at doors that nobody knocks at. */
+        end_child(pchild, s, setup->seats, "its thread could not be started");
+    }
 }
 
 /* A loop without a seat and without sockets. */
@@ -129,7 +208,8 @@ void child_carry(apr_pool_t *pchild, server_rec *s)
     rv = door_open(s, lr, 0, CARRIED, drained, l, &l->door);
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
-                     "connections that older processes pass on are not served");
+                     "connections that older processes pass on are not served "
+                     "by this child");
         return;
     }
     l->sockets = &no_sockets;
@@ -145,6 +225,9 @@ void child_stop(int graceful)
     __atomic_store_n(&stopping, graceful ? 1 : 2, __ATOMIC_RELEASE);
     if (l) {
         loop_stop(l, graceful);
+    }
+    else {
+        sockets_child_close();
     }
 }
 

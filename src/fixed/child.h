@@ -13,16 +13,19 @@
 /* What the rest of the module knows and the loop needs. */
 typedef struct child_setup {
     seat_table *seats;
-    int balance;                /* FixedBalance */
-    void (*place)(int seat);    /* pins the calling thread; or NULL */
-    void (*look)(int seat);     /* on the loop, at each look round; or NULL */
-    const loop_server *answers; /* who answers on the loop, or NULL */
+    int balance;             /* FixedBalance */
+    void (*place)(int seat); /* pins the calling thread; or NULL */
+    void (*look)(int seat);  /* on the loop, at each look round; or NULL */
+    /* Makes the one who answers on the loop; may give NULL. */
+    const loop_server *(*answers)(apr_pool_t *pchild, server_rec *s,
+                                  const sockets_set *sockets);
 } child_setup;
 
 /*
  * In child_init, in a child of the fixed-process mode: opens the door and
- * starts the loop's thread, which claims the seat. On failure (logged) the
- * child serves as plain mpm_event from httpd's own socket.
+ * starts the loop's thread, which claims the seat. A child is served by all
+ * threads or by none: without epoll or eventfd it serves the sockets of its
+ * seat as plain mpm_event; without a seat, or a thread, it ends. Both logged.
  */
 void child_start(apr_pool_t *pchild, server_rec *s, const child_setup *setup);
 

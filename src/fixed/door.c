@@ -97,11 +97,9 @@ static apr_status_t accept_parcel(void **csd, ap_listen_rec *lr,
     return APR_SUCCESS;
 }
 
-/* An eventfd that httpd takes for the listening socket of @a lr. */
-static apr_status_t make_door(server_rec *s, ap_listen_rec *lr,
-                              apr_socket_t **sd)
+apr_status_t door_wrap(server_rec *s, ap_listen_rec *lr, int fd,
+                       apr_socket_t **sd)
 {
-    int fd = eventfd(0, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC);
     apr_os_sock_info_t info = {0};
     apr_status_t rv;
 
@@ -117,6 +115,14 @@ static apr_status_t make_door(server_rec *s, ap_listen_rec *lr,
         close(fd);
     }
     return rv;
+}
+
+/* An eventfd that httpd takes for the listening socket of @a lr. */
+static apr_status_t make_door(server_rec *s, ap_listen_rec *lr,
+                              apr_socket_t **sd)
+{
+    return door_wrap(
+        s, lr, eventfd(0, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC), sd);
 }
 
 static ap_listen_rec *after(const door *d, const ap_listen_rec *lr)

@@ -34,6 +34,14 @@ apr_status_t door_open(server_rec *s, ap_listen_rec *listeners, int all,
                        unsigned bound, void (*drained)(void *), void *ctx,
                        door **result);
 
+/*
+ * Makes a socket of httpd's of a descriptor, to stand in @a lr.
+ * @param fd -1: a failed call's, with errno; it is the socket's on success,
+ *        else closed
+ */
+apr_status_t door_wrap(server_rec *s, ap_listen_rec *lr, int fd,
+                       apr_socket_t **sd);
+
 /* Has the MPM built its pollset? If so, our accept function is in place from
  * the first such call on. On the loop's thread, until it says 1. */
 int door_ready(door *d);

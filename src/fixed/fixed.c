@@ -99,6 +99,7 @@ void fixed_child_init(apr_pool_t *pchild, server_rec *s)
 {
     child_setup setup = {.seats = affinity_seats(),
                          .balance = config_get(s)->balance,
+                         .answers = static_make,
                          .look = look};
 
     if (!processes_count()) {
@@ -109,9 +110,6 @@ void fixed_child_init(apr_pool_t *pchild, server_rec *s)
         return;
     }
     server = s;
-    if (sockets_get()) {
-        setup.answers = static_make(pchild, s, sockets_get());
-    }
     if (affinity_plan()->active) {
         setup.place = place;
     }

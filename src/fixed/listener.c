@@ -15,7 +15,6 @@ APLOG_USE_MODULE(cpuaffinity);
 
 #define ACCEPTS 32   /* connections per socket and turn */
 #define SHORTAGE 100 /* ms without accepting after EMFILE */
-#define WHINE 60000  /* ms between two log lines about it */
 
 static void arm(loop *l, loop_listen *x, int on)
 {
@@ -77,8 +76,7 @@ static void shortage(loop *l, int error)
 {
     arm_all(l, 0);
     l->rearm_at = l->now + SHORTAGE;
-    if (!l->whined || l->now - l->whined > WHINE) {
-        l->whined = l->now;
+    if (loop_may_whine(l)) {
         ap_log_error(APLOG_MARK, APLOG_ERR, error, l->server,
                      "seat %d: accept: no new connections for %d ms", l->seat,
                      SHORTAGE);
@@ -346,34 +344,40 @@ int listener_make(loop *l, apr_pool_t *p)
     return 0;
 }
 
-static void own(loop *l, loop_listen *x, int on)
+/* @return 0, or -1: epoll does not take it (its watches have a limit) */
+static int own(loop *l, loop_listen *x, int on)
 {
     struct epoll_event ev = {EPOLLIN, {.ptr = &x->watch}};
 
     if (x->dead || x->owned == on) {
-        return;
+        return 0;
     }
     if (!on) {
         epoll_ctl(l->epoll, EPOLL_CTL_DEL, x->fd, NULL);
     }
     else if (epoll_ctl(l->epoll, EPOLL_CTL_ADD, x->fd, &ev)) {
-        ap_log_error(APLOG_MARK, APLOG_ERR, errno, l->server,
-                     "seat %d: epoll_ctl on the listening socket of seat %d",
-                     l->seat, x->seat);
-        return;
+        if (loop_may_whine(l)) {
+            ap_log_error(APLOG_MARK, APLOG_ERR, errno, l->server,
+                         "seat %d: epoll_ctl on the listening socket of seat "
+                         "%d, which is tried again",
+                         l->seat, x->seat);
+        }
+        return -1;
     }
     x->owned = x->armed = (uint8_t)on;
+    return 0;
 }
 
-void listener_own(loop *l, int seat, int on)
+int listener_own(loop *l, int seat, int on)
 {
-    int i;
+    int i, rv = 0;
 
     for (i = 0; i < l->nlistens; i++) {
-        if (l->listens[i].seat == seat) {
-            own(l, &l->listens[i], on);
+        if (l->listens[i].seat == seat && own(l, &l->listens[i], on)) {
+            rv = -1;
         }
     }
+    return rv;
 }
 
 void listener_close(loop *l)

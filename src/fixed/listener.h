@@ -10,8 +10,9 @@
 /* Makes l->listens of l->sockets; none is in epoll yet. @return 0 or -1 */
 int listener_make(loop *l, apr_pool_t *p);
 
-/* Begins or ends accepting on the sockets of a seat (>= 0). */
-void listener_own(loop *l, int seat, int own);
+/* Begins or ends accepting on the sockets of a seat (>= 0). @return 0, or -1
+ * (logged): not on all of them; what was done is not done again */
+int listener_own(loop *l, int seat, int own);
 
 /* At the end of each turn: goes on with what had to wait; moves waiting
  * connections to idle seats. */

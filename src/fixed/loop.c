@@ -15,10 +15,11 @@
 
 APLOG_USE_MODULE(cpuaffinity);
 
-#define EVENTS 128 /* per turn */
-#define TIMERS 256 /* expired ones per turn */
-#define INBOX 1024 /* from other threads, waiting */
-#define GIVEN 64   /* of these per turn */
+#define EVENTS 128  /* per turn */
+#define TIMERS 256  /* expired ones per turn */
+#define INBOX 1024  /* from other threads, waiting */
+#define GIVEN 64    /* of these per turn */
+#define WHINE 60000 /* ms between two log lines about a shortage */
 
 /* Somebody woke us; what for is looked at in every turn. */
 static void woken(loop *l, watch *w, uint32_t events)
@@ -28,6 +29,19 @@ static void woken(loop *l, watch *w, uint32_t events)
     if (read(l->wake_fd, &n, sizeof(n)) < 0 && errno != EAGAIN) {
         ap_log_error(APLOG_MARK, APLOG_ERR, errno, l->server,
                      "read of the loop's eventfd");
+    }
+}
+
+static void unmake(loop *l)
+{
+    if (l->epoll >= 0) {
+        close(l->epoll);
+    }
+    if (l->wake_fd >= 0) {
+        close(l->wake_fd);
+    }
+    if (l->inbox) {
+        queue_free(l->inbox);
     }
 }
 
@@ -45,7 +59,8 @@ loop *loop_make(apr_pool_t *p, server_rec *s)
     if (l->epoll < 0 || l->wake_fd < 0 || !l->inbox
         || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->wake_fd, &ev)) {
         ap_log_error(APLOG_MARK, APLOG_ERR, errno, s,
-                     "the loop's epoll could not be made");
+                     "the loop's epoll or eventfd could not be made");
+        unmake(l);
         return NULL;
     }
     conn_slab_init(&l->conns);
@@ -233,4 +248,14 @@ int loop_give(loop *l, parcel *p)
 int loop_seat(const loop *l)
 {
     return __atomic_load_n(&l->seat, __ATOMIC_ACQUIRE);
+}
+
+int loop_may_whine(loop *l)
+{
+    int may = !l->whined || l->now - l->whined > WHINE;
+
+    if (may) {
+        l->whined = l->now;
+    }
+    return may;
 }

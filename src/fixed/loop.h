@@ -98,7 +98,7 @@ struct loop {
     int64_t now;      /* CLOCK_MONOTONIC ms, read once per turn */
     int64_t look_at;  /* when to look at the table of seats again */
     int64_t rearm_at; /* when accepting goes on after EMFILE; 0: it does */
-    int64_t whined;   /* when EMFILE was last logged; 0: never */
+    int64_t whined;   /* when loop_may_whine() last said so; 0: never */
     int hungry;       /* 1: sockets wait until a worker is free */
     int budget;       /* connections that the workers can still take */
     uint8_t *reads;   /* of each group: loop_server.reads said so */
@@ -146,6 +146,10 @@ int loop_give(loop *l, parcel *p);
 
 /* The loop's seat, -1: none (yet). Any thread. */
 int loop_seat(const loop *l);
+
+/* 1 once a minute: a shortage that goes on is logged no more often. On the
+ * loop's thread. */
+int loop_may_whine(loop *l);
 
 /* For servers and for the files of the loop itself, on its thread: */
 
