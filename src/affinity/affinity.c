@@ -82,11 +82,16 @@ static const char *with_place(apr_pool_t *p, const config_server *cf,
     return where ? apr_psprintf(p, "%s (%s)", message, where) : message;
 }
 
+/* NULL: unknown. */
+static const cpuset *own_mask(void)
+{
+    return hwloc_bitmap_iszero(affinity.inherited) ? NULL : affinity.inherited;
+}
+
 static int load_topology(apr_pool_t *p, const config_server *cf)
 {
     topology_source source = {
-        .inherited =
-            hwloc_bitmap_iszero(affinity.inherited) ? NULL : affinity.inherited,
+        .inherited = own_mask(),
         .io = policy_needs_io(cf->policy),
     };
     const char *error;
@@ -102,23 +107,13 @@ static int load_topology(apr_pool_t *p, const config_server *cf)
 
 int affinity_cpu_count(apr_pool_t *p, const char *cpus, const char *smt)
 {
-    topology_source source = {.inherited = affinity.inherited};
+    topology_source source = {.inherited = own_mask()};
     topology *t;
-    cpuset *set = NULL;
     const char *error;
-    int count;
 
-    if (topology_load(p, &source, &t, &error)) {
-        return 1;
-    }
-    if (cpus && cpuset_parse(p, cpus, topology_scope(t), &set, &error)) {
-        set = NULL;
-    }
-    if (topology_restrict(t, set, smt && !strcasecmp(smt, "first"), &error)) {
-        return 1;
-    }
-    count = hwloc_bitmap_weight(t->allowed);
-    return t->quota > 0 && t->quota < count ? t->quota : count;
+    return topology_load(p, &source, &t, &error)
+               ? 1
+               : topology_count(t, cpus, smt && !strcasecmp(smt, "first"));
 }
 
 /* Planned processes and workers per process. */
@@ -131,7 +126,7 @@ static void plan_size(const config_server *cf, int *processes, int *threads)
     affinity.threaded = is_threaded != AP_MPMQ_NOT_SUPPORTED;
     *threads = affinity.threaded ? max_threads : 0;
     processes_planned(ap_conftree, processes, &planned_threads);
-    if (cf->fixed != PROCESSES_OFF) {
+    if (processes_count()) {
         ap_mpm_query(AP_MPMQ_MAX_DAEMONS, processes);
     }
     if (*processes < 1 || ap_exists_config_define("ONE_PROCESS")
@@ -140,25 +135,62 @@ static void plan_size(const config_server *cf, int *processes, int *threads)
     }
 }
 
+/* A (graceful) restart, which may not end httpd for what has become of the
+ * machine, as opposed to the two readings of a start. */
+static int restarting(void)
+{
+    return ap_state_query(AP_SQ_CONFIG_GEN) > 1
+           && ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_NORMAL;
+}
+
+/* At a restart a plan that cannot be had is made again without strict, and if
+ * that is no good either, nothing is pinned. 0 or -1 */
+static int make_plan(apr_pool_t *pconf, apr_pool_t *ptemp,
+                     const config_server *cf)
+{
+    policy *pol = cf->policy;
+    int processes, threads, attempt, level;
+    const char *error;
+
+    plan_size(cf, &processes, &threads);
+    for (attempt = 0; attempt < 3; attempt++) {
+        if (load_topology(pconf, cf)) {
+            return -1;
+        }
+        if (!plan_make(pconf, affinity.topology, pol, processes, threads,
+                       &affinity.plan, &error)) {
+            return 0;
+        }
+        level = restarting() ? APLOG_ERR : APLOG_STARTUP | APLOG_EMERG;
+        ap_log_error(APLOG_MARK, level, 0, NULL, "%s%s",
+                     with_place(ptemp, cf, error),
+                     !restarting()  ? ""
+                     : attempt == 0 ? "; this is a restart, going on without"
+                                    : "; going on with nothing pinned");
+        if (!restarting()) {
+            break;
+        }
+        pol = apr_pmemdup(pconf, pol, sizeof(*pol));
+        pol->strict = 0;
+        if (attempt == 1) {
+            pol->process = POLICY_PROCESS_OFF;
+            pol->cpus = NULL;
+        }
+    }
+    return -1;
+}
+
 int affinity_check_config(apr_pool_t *pconf, apr_pool_t *ptemp, server_rec *s)
 {
     config_server *cf = config_get(s);
-    int processes, threads, i;
-    const char *error;
+    int i;
 
     config_defaults(cf);
     if (cf->policy->process == POLICY_PROCESS_OFF && cf->fixed == PROCESSES_OFF
         && !ap_exists_config_define("DUMP_CPUAFFINITY")) {
         return OK;
     }
-    plan_size(cf, &processes, &threads);
-    if (load_topology(pconf, cf)) {
-        return HTTP_INTERNAL_SERVER_ERROR;
-    }
-    if (plan_make(pconf, affinity.topology, cf->policy, processes, threads,
-                  &affinity.plan, &error)) {
-        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, NULL, "%s",
-                     with_place(ptemp, cf, error));
+    if (make_plan(pconf, ptemp, cf)) {
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     for (i = 0; ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST
@@ -216,7 +248,7 @@ int affinity_post_config(apr_pool_t *pconf, server_rec *s)
         return OK;
     }
     announce(pconf, cf, s);
-    if (cf->fixed != PROCESSES_OFF) {
+    if (processes_count()) {
         seats = affinity.plan->seats;
     }
     else if (affinity.plan->active) {
@@ -227,9 +259,10 @@ int affinity_post_config(apr_pool_t *pconf, server_rec *s)
     }
     affinity.seats = seat_table_make(pconf, seats);
     if (!affinity.seats) {
-        ap_log_error(APLOG_MARK, APLOG_EMERG, errno, s,
-                     "CPUAffinity: no shared memory for %d seats", seats);
-        return HTTP_INTERNAL_SERVER_ERROR;
+        ap_log_error(APLOG_MARK, restarting() ? APLOG_ERR : APLOG_EMERG, errno,
+                     s, "CPUAffinity: no shared memory for %d seats%s", seats,
+                     restarting() ? ": nothing is pinned" : "");
+        return restarting() ? OK : HTTP_INTERNAL_SERVER_ERROR;
     }
     publish(affinity.plan, s);
     return OK;

@@ -29,6 +29,7 @@ typedef struct parser {
     const cpuset_scope *scope; /* NULL: syntax only */
     cpuset *set;
     const char **error;
+    int past; /* the item's numbers past the machine have been reported */
 } parser;
 
 static apr_status_t free_set(void *data)
@@ -164,23 +165,33 @@ static int parse_range(parser *ps, const char *item, const char *s, range *r)
     return *s ? fail(ps, item, "has trailing text") : 0;
 }
 
-static int past_machine(parser *ps, const char *item, unsigned cpu)
+/* The machine does not have it. @return 0 when that may be, else -1 */
+static int lacks(parser *ps, const char *reason)
 {
-    *ps->error = apr_psprintf(ps->p,
-                              "'%s': there is no CPU %u, this machine's last "
-                              "is %d",
-                              show(ps, item), cpu,
-                              hwloc_bitmap_last(ps->scope->machine));
+    if (ps->scope->missing) {
+        APR_ARRAY_PUSH(ps->scope->missing, const char *) = reason;
+        return 0;
+    }
+    *ps->error = reason;
     return -1;
 }
 
 static int add_cpu(parser *ps, const char *item, unsigned cpu)
 {
-    if ((int)cpu > hwloc_bitmap_last(ps->scope->machine)) {
-        return past_machine(ps, item, cpu);
+    int last = hwloc_bitmap_last(ps->scope->machine);
+
+    if ((int)cpu <= last) {
+        hwloc_bitmap_set(ps->set, cpu);
+        return 0;
     }
-    hwloc_bitmap_set(ps->set, cpu);
-    return 0;
+    if (ps->past) {
+        return 0;
+    }
+    ps->past = 1;
+    return lacks(ps, apr_psprintf(ps->p,
+                                  "'%s': there is no CPU %u, this machine's "
+                                  "last is %d",
+                                  show(ps, item), cpu, last));
 }
 
 /* Digits from the right, each of some bits. */
@@ -248,11 +259,13 @@ static int add_allowed(parser *ps, const char *item)
         for (; i <= n; i++) {
             cpu = hwloc_bitmap_next(ps->scope->allowed, cpu);
             if (cpu < 0) {
-                *ps->error = apr_psprintf(
-                    ps->p, "'%s': only %d CPUs are allowed (%s)",
-                    show(ps, item), hwloc_bitmap_weight(ps->scope->allowed),
-                    cpuset_format(ps->p, ps->scope->allowed));
-                return -1;
+                return lacks(
+                    ps, apr_psprintf(ps->p,
+                                     "'%s': only %d CPUs are allowed "
+                                     "(%s)",
+                                     show(ps, item),
+                                     hwloc_bitmap_weight(ps->scope->allowed),
+                                     cpuset_format(ps->p, ps->scope->allowed)));
             }
         }
         hwloc_bitmap_set(ps->set, (unsigned)cpu);
@@ -272,9 +285,8 @@ static int add_objects(parser *ps, const char *item, const char *kind,
     }
     for (n = r.first; ps->scope && n <= r.last; n += r.stride) {
         if (ps->scope->object(ps->scope->ctx, kind, n, ps->set, &reason)) {
-            *ps->error = apr_psprintf(ps->p, "'%s': there is no %s %u, %s",
-                                      show(ps, item), kind, n, reason);
-            return -1;
+            return lacks(ps, apr_psprintf(ps->p, "'%s': there is no %s %u, %s",
+                                          show(ps, item), kind, n, reason));
         }
     }
     return 0;
@@ -295,8 +307,8 @@ static int add_netdev(parser *ps, const char *item, const char *name)
     }
     if (ps->scope
         && ps->scope->netdev(ps->scope->ctx, name, ps->set, &reason)) {
-        *ps->error = apr_psprintf(ps->p, "'%s': %s", show(ps, item), reason);
-        return -1;
+        return lacks(ps,
+                     apr_psprintf(ps->p, "'%s': %s", show(ps, item), reason));
     }
     return 0;
 }
@@ -307,6 +319,7 @@ static int add_item(parser *ps, const char *item)
     const char *colon = strchr(item, ':');
     size_t i;
 
+    ps->past = 0;
     if (!*item) {
         *ps->error = "an element of the list is empty";
         return -1;
@@ -365,8 +378,10 @@ int cpuset_parse(apr_pool_t *p, const char *text, const cpuset_scope *scope,
     if (complement) {
         hwloc_bitmap_andnot(ps.set, scope->allowed, ps.set);
     }
-    if (hwloc_bitmap_iszero(ps.set)) {
-        *error = apr_psprintf(p, "'%s' is an empty set", show(&ps, text));
+    if (hwloc_bitmap_iszero(ps.set)
+        && (!scope->missing || !scope->missing->nelts)
+        && lacks(&ps,
+                 apr_psprintf(p, "'%s' is an empty set", show(&ps, text)))) {
         return -1;
     }
     if (set) {

@@ -7,6 +7,7 @@
 #define CPUAFFINITY_CPUSET_H
 
 #include <apr_pools.h>
+#include <apr_tables.h>
 
 /* An hwloc bitmap; hwloc/bitmap.h's functions apply to it. */
 typedef struct hwloc_bitmap_s cpuset;
@@ -24,6 +25,9 @@ typedef struct cpuset_scope {
     /* Adds to @a set the CPUs near network device @a name; 0 or -1. */
     int (*netdev)(void *ctx, const char *name, cpuset *set, const char **error);
     void *ctx;
+    /* NULL: what the machine does not have is an error. Else the reason is
+     * put here (const char *), and the parse goes on without it. */
+    apr_array_header_t *missing;
 } cpuset_scope;
 
 /* A new empty set, freed with @a p. Never NULL (allocation failure aborts,
@@ -52,8 +56,8 @@ int cpuset_from_list(const char *text, cpuset *set);
  *        A number past the machine's last CPU is refused; one in a hole below
  *        it is taken: the caller drops it with a reason, as it does CPUs that
  *        are offline.
- * @param set the result, allocated from @a p; never empty on success; not
- *        touched on failure; may be NULL
+ * @param set the result, allocated from @a p; on success never empty, unless
+ *        something is missing; not touched on failure; may be NULL
  * @param error on failure a reason that shows the offending part, from @a p,
  *        without directive name: "'7-3' is a reversed range"
  * @return 0 or -1

@@ -67,33 +67,60 @@ static const char *reasons(maker *m, const cpuset *out)
     return text;
 }
 
+/* What of a set cannot be had, in words; "" when all of it can. */
+static const char *dropped(maker *m, const apr_array_header_t *missing,
+                           const cpuset *out)
+{
+    const char *text = reasons(m, out);
+    int i;
+
+    for (i = 0; missing && i < missing->nelts; i++) {
+        text = apr_pstrcat(m->p, text, *text ? ", " : "",
+                           APR_ARRAY_IDX(missing, i, const char *), NULL);
+    }
+    return text;
+}
+
 /*
  * One CPUSET word of a directive, reduced to the allowed CPUs. What is
- * dropped is a warning or, under strict, an error.
+ * dropped is a warning or, under strict, an error. When nothing is left, all
+ * allowed CPUs stand for it.
  * @param what "CPUAffinity map 0-3": how the messages begin
  * @return NULL with m->error set
  */
 static cpuset *resolve(maker *m, const char *what, const char *word)
 {
-    cpuset *set, *out;
+    cpuset_scope scope = *m->scope;
+    cpuset *set, *out = cpuset_make(m->p);
     const char *error;
 
-    if (cpuset_parse(m->p, word, m->scope, &set, &error)) {
+    if (!m->pol->strict) {
+        scope.missing = apr_array_make(m->p, 1, sizeof(const char *));
+    }
+    if (cpuset_parse(m->p, word, &scope, &set, &error)) {
         m->error = apr_psprintf(m->p, "%s: %s", what, error);
         return NULL;
     }
-    out = cpuset_make(m->p);
     hwloc_bitmap_andnot(out, set, m->t->allowed);
-    if (hwloc_bitmap_iszero(out)) {
+    hwloc_bitmap_and(set, set, m->t->allowed);
+    error = dropped(m, scope.missing, out);
+    if (!*error) {
         return set;
     }
-    hwloc_bitmap_and(set, set, m->t->allowed);
-    if (m->pol->strict || hwloc_bitmap_iszero(set)) {
-        m->error = apr_psprintf(m->p, "%s: %s%s", what, reasons(m, out),
-                                m->pol->strict ? "" : ", and no CPU is left");
+    if (m->pol->strict) {
+        m->error = apr_psprintf(m->p, "%s: %s", what, error);
         return NULL;
     }
-    warn(m, apr_psprintf(m->p, "%s: %s: dropped", what, reasons(m, out)));
+    if (hwloc_bitmap_iszero(set)) {
+        hwloc_bitmap_copy(set, m->t->allowed);
+        warn(m, apr_psprintf(m->p,
+                             "%s: %s, and no CPU is left: all of %s "
+                             "instead",
+                             what, error, cpuset_format(m->p, set)));
+    }
+    else {
+        warn(m, apr_psprintf(m->p, "%s: %s: dropped", what, error));
+    }
     return set;
 }
 
@@ -207,28 +234,42 @@ static void place_listener(maker *m, plan_place *place, int index)
     }
 }
 
-/* @a set without the listener's CPUs if those are its alone. NULL with
- * m->error when nothing is left. */
+/* Is it the directives' fault, whatever the machine? */
+static int never_room(const policy *pol)
+{
+    return pol->process == POLICY_PROCESS_UNIT
+           && pol->listener == POLICY_ROLE_UNIT
+           && pol->listener_unit <= pol->unit;
+}
+
+/* @a set without the listener's CPUs if those are its alone. When nothing is
+ * left: all of it or, if that is an error, NULL with m->error. */
 static cpuset *leave_listener(maker *m, const plan_place *place, int index,
                               cpuset *set)
 {
     cpuset *rest;
+    const char *error;
 
     if (!m->pol->listener_exclusive) {
         return set;
     }
     rest = cpuset_make(m->p);
     hwloc_bitmap_andnot(rest, set, place->listener);
-    if (hwloc_bitmap_iszero(rest)) {
-        m->error = apr_psprintf(
-            m->p,
-            "CPUAffinityListener %s exclusive: the listener of seat %d takes "
-            "all of %s and leaves no CPU to the workers",
-            topology_unit_name((topology_unit)m->pol->listener_unit), index,
-            cpuset_format(m->p, set));
+    if (!hwloc_bitmap_iszero(rest)) {
+        return rest;
+    }
+    error = apr_psprintf(
+        m->p,
+        "CPUAffinityListener %s exclusive: the listener of seat %d takes "
+        "all of %s and leaves no CPU to the workers",
+        topology_unit_name((topology_unit)m->pol->listener_unit), index,
+        cpuset_format(m->p, set));
+    if (m->pol->strict || never_room(m->pol)) {
+        m->error = error;
         return NULL;
     }
-    return rest;
+    warn(m, apr_pstrcat(m->p, error, ": they share it", NULL));
+    return set;
 }
 
 /* The workers' sets of one place: of those given, if any. 0 or -1 */

@@ -33,11 +33,11 @@ typedef struct plan {
  * CPUAffinitySMT; @a pol must have its defaults filled in.
  * @param processes planned processes, >= 1
  * @param threads workers per process, >= 0 (prefork: 0)
- * @return 0, or -1 with @a error: "DIRECTIVE ARGUMENT: reason". Errors are a
- *         CPU past the machine, an object that does not exist, a set left
- *         empty, `exclusive` without room and, under strict, a CPU that is
- *         named but offline or not allowed. Without strict such a CPU is
- *         dropped with one warning that names it and why.
+ * @return 0, or -1 with @a error: "DIRECTIVE ARGUMENT: reason". What this
+ *         machine does not have (a CPU that is not there, offline or not
+ *         allowed, an object, room for `exclusive`) is an error under
+ *         strict only. Else it is dropped with one warning that names it and
+ *         why; where nothing is left, all allowed CPUs stand for the set.
  */
 int plan_make(apr_pool_t *p, topology *t, const policy *pol, int processes,
               int threads, plan **result, const char **error);

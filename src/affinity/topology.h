@@ -86,6 +86,13 @@ int topology_load(apr_pool_t *p, const topology_source *source,
 int topology_restrict(topology *t, const cpuset *cpus, int smt_first,
                       const char **error);
 
+/*
+ * What "auto" counts: the CPUs that may be used within CPUAffinityCPUs (NULL:
+ * not given; of what is wrong with it plan_make() tells) and CPUAffinitySMT,
+ * at most the quota. Restricts @a t. @return >= 1
+ */
+int topology_count(topology *t, const char *cpus, int smt_first);
+
 /* The scope for cpuset_parse() on this machine, from the topology's pool. */
 const cpuset_scope *topology_scope(topology *t);
 

@@ -245,3 +245,23 @@ const cpuset_scope *topology_scope(topology *t)
     scope->ctx = t;
     return scope;
 }
+
+int topology_count(topology *t, const char *cpus, int smt_first)
+{
+    cpuset_scope scope = *topology_scope(t);
+    cpuset *set = NULL;
+    const char *error;
+    int count;
+
+    scope.missing = apr_array_make(t->pool, 1, sizeof(const char *));
+    if (cpus
+        && (cpuset_parse(t->pool, cpus, &scope, &set, &error)
+            || !hwloc_bitmap_intersects(set, t->allowed))) {
+        set = NULL;
+    }
+    if (topology_restrict(t, set, smt_first, &error)) {
+        return 1;
+    }
+    count = hwloc_bitmap_weight(t->allowed);
+    return t->quota > 0 && t->quota < count ? t->quota : count;
+}

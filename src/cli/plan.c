@@ -223,25 +223,6 @@ static int inherited(apr_pool_t *p, const options *o, cpuset **set)
     return 0;
 }
 
-static int automatic_count(topology *t, const policy *pol, int *n)
-{
-    cpuset *set = NULL;
-    const char *error;
-
-    if (pol->cpus
-        && cpuset_parse(t->pool, pol->cpus, topology_scope(t), &set, &error)) {
-        return cli_fail("--cpus: %s", error);
-    }
-    if (topology_restrict(t, set, pol->smt_first, &error)) {
-        return cli_fail("--cpus: %s", error);
-    }
-    *n = hwloc_bitmap_weight(t->allowed);
-    if (t->quota > 0 && t->quota < *n) {
-        *n = t->quota;
-    }
-    return 0;
-}
-
 static void print(apr_pool_t *p, const options *o, const topology *t,
                   const plan *pl)
 {
@@ -288,8 +269,8 @@ int cli_plan(apr_pool_t *p, int argc, char *argv[])
     if (o.allowed && !hwloc_bitmap_intersects(mask, t->machine)) {
         return cli_fail("--allowed: none of CPUs %s is there", o.allowed);
     }
-    if (o.fixed_auto && (rc = automatic_count(t, o.policy, &o.processes))) {
-        return rc;
+    if (o.fixed_auto) {
+        o.processes = topology_count(t, o.policy->cpus, o.policy->smt_first);
     }
     if (plan_make(p, t, o.policy, o.processes, o.threads, &pl, &error)) {
         return cli_fail("%s", error);

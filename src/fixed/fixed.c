@@ -57,7 +57,12 @@ int fixed_open_logs(apr_pool_t *pconf, server_rec *s)
     int rv = sockets_open_logs(pconf, s, seats);
 
     if (rv == OK && seats && sockets_get()) {
-        return mailroom_open_logs(s, seats);
+        rv = mailroom_open_logs(s, seats);
+        if (rv == OK || ap_state_query(AP_SQ_CONFIG_GEN) <= 1) {
+            return rv;
+        }
+        sockets_do_without(pconf, s); /* a restart goes on */
+        return OK;
     }
     if (!mailroom_carrier()) {
         mailroom_close();
@@ -72,6 +77,9 @@ void fixed_post_config(apr_pool_t *pconf, server_rec *s)
         return;
     }
     processes_log(s);
+    if (!affinity_seats()) {
+        sockets_do_without(pconf, s);
+    }
     if (sockets_get() && affinity_seats()) {
         steering_post_config(pconf, s, config_get(s)->steering, affinity_plan(),
                              affinity_topology()->allowed, affinity_seats());
@@ -104,9 +112,6 @@ void fixed_child_init(apr_pool_t *pchild, server_rec *s)
 
     if (!processes_count()) {
         child_carry(pchild, s);
-        return;
-    }
-    if (!setup.seats) {
         return;
     }
     server = s;

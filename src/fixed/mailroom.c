@@ -193,6 +193,7 @@ int mailroom_open_logs(server_rec *s, int seats)
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
                      "mailboxes for %d seats could not be made", seats);
+        mailroom_close();
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     if (!r->linked) {

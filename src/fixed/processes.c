@@ -176,7 +176,8 @@ static int restarting(void)
     return ap_state_query(AP_SQ_CONFIG_GEN) > 1;
 }
 
-/* Logs why the mode cannot be had. @return for pre_config and check_config */
+/* Logs why the mode cannot be had. @return for pre_config and check_config:
+ * the end of httpd at a start, at a restart it goes on without the mode */
 __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
 {
     char reason[512];
@@ -185,10 +186,10 @@ __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
     va_start(ap, format);
     apr_vsnprintf(reason, sizeof(reason), format, ap);
     va_end(ap);
-    ap_log_error(APLOG_MARK, level(APLOG_ERR), 0, NULL, "%s: %s", mode.given,
-                 reason);
+    ap_log_error(APLOG_MARK, level(APLOG_ERR), 0, NULL, "%s: %s%s", mode.given,
+                 reason, restarting() ? "; off until the next restart" : "");
     mode.seats = 0;
-    return HTTP_INTERNAL_SERVER_ERROR;
+    return restarting() ? OK : HTTP_INTERNAL_SERVER_ERROR;
 }
 
 /* How many threads this machine can have at all, LONG_MAX if unknown. */
@@ -229,6 +230,15 @@ static int settle_limits(const ap_directive_t *tree)
                      mode.given, mode.threads, limit);
         mode.threads = limit;
     }
+    if (restarting() && most >= mode.threads
+        && (long)mode.seats * mode.threads > most) {
+        ap_log_error(APLOG_MARK, level(APLOG_ERR), 0, NULL,
+                     "%s: %d processes with ThreadsPerChild %d are lowered to "
+                     "%ld, for kernel.threads-max is %ld",
+                     mode.given, mode.seats, mode.threads, most / mode.threads,
+                     most);
+        mode.seats = (int)(most / mode.threads);
+    }
     if ((long)mode.seats * mode.threads > most) {
         return refuse("%d processes with ThreadsPerChild %d are %ld threads, "
                       "over the %ld of kernel.threads-max",
@@ -257,7 +267,8 @@ static int refuse_buckets(const ap_directive_t *tree)
     int ratio = processes_tree_int(tree, "ListenCoresBucketsRatio", 0);
     long online = sysconf(_SC_NPROCESSORS_ONLN);
 
-    if (ratio > 0 && online / ratio > 1) {
+    /* The MPM keeps the buckets of its first start. */
+    if (!restarting() && ratio > 0 && online / ratio > 1) {
         return refuse("ListenCoresBucketsRatio %d makes %ld listener buckets; "
                       "the seats have their own sockets, remove it",
                       ratio, online / ratio);
@@ -319,8 +330,8 @@ int processes_pre_config(apr_pool_t *pconf, ap_directive_t **tree,
     if (strcasecmp(ap_show_mpm(), "event") != 0) {
         return refuse("needs the MPM event, this is %s", ap_show_mpm());
     }
-    if ((rv = refuse_buckets(*tree)) != OK
-        || (rv = settle_limits(*tree)) != OK) {
+    if ((rv = refuse_buckets(*tree)) != OK || (rv = settle_limits(*tree)) != OK
+        || !mode.seats) {
         return rv;
     }
     rewrite(pconf, *tree, node);

@@ -137,32 +137,63 @@ static const char *obstacle(const kept_sockets *k)
     return NULL;
 }
 
+/* Of all groups httpd's own sockets get the connections: what a restart does
+ * that cannot have the seats' sockets. */
+static void do_without(apr_pool_t *p, server_rec *s, kept_sockets *k)
+{
+    const char *failed;
+    kept_group *g;
+
+    for (g = k->groups; g; g = g->next) {
+        if (g->n > 1
+            && steer_apply(kept_fds(p, g), g->n, 1, STEER_NONE, NULL,
+                           &failed)) {
+            steer_failed(s, g, failed);
+            kept_close(g, 1, 0);
+        }
+    }
+    kept_unlink(k);
+    kept_link(k, NULL);
+    set = NULL;
+}
+
+void sockets_do_without(apr_pool_t *p, server_rec *s)
+{
+    if (set) {
+        do_without(p, s, kept_get(0));
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, s,
+                     "FixedProcesses: the processes serve as mpm_event's own "
+                     "until the next restart");
+    }
+}
+
 /* On the console, as long as there is one. @return for open_logs: the end of
- * httpd, unless it can go on (a restart with fewer sockets) */
-static int failure(server_rec *s, int can_go_on, const char *name,
-                   const char *failed)
+ * httpd at a start; a restart goes on */
+static int failure(server_rec *s, const char *name, const char *failed)
 {
     int rv = errno;
     int first = ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG;
     int again = ap_state_query(AP_SQ_CONFIG_GEN) > 1;
-    int level = again && can_go_on ? APLOG_ERR : APLOG_CRIT;
+    int level = again ? APLOG_ERR : APLOG_CRIT;
 
     ap_log_error(
         APLOG_MARK, first ? level | APLOG_STARTUP : level, rv, first ? NULL : s,
         "listening sockets of the seats for %s: %s failed", name, failed);
-    return again && can_go_on ? OK : HTTP_INTERNAL_SERVER_ERROR;
+    return again ? OK : HTTP_INTERNAL_SERVER_ERROR;
 }
 
 /* Finds or makes the group of one of httpd's listeners, with a socket for
- * every seat. */
-static int gather(server_rec *s, kept_sockets *k, ap_listen_rec *lr, int seats)
+ * every seat. @param lacking set when there is none */
+static int gather(server_rec *s, kept_sockets *k, ap_listen_rec *lr, int seats,
+                  int *lacking)
 {
     kept_group *g = kept_find(k, lr);
     const char *failed;
 
     if ((failed = "O_NONBLOCK", kept_unblock(lr))
         || (!g && !(g = kept_make(k, lr, &failed)))) {
-        return failure(s, 0,
+        *lacking = 1;
+        return failure(s,
                        lr->bind_addr->hostname ? lr->bind_addr->hostname
                                                : "any address",
                        failed);
@@ -172,7 +203,7 @@ static int gather(server_rec *s, kept_sockets *k, ap_listen_rec *lr, int seats)
         g->since = parcel_now();
     }
     g->seats = seats;
-    return kept_grow(g, seats, &failed) ? failure(s, 1, g->name, failed) : OK;
+    return kept_grow(g, seats, &failed) ? failure(s, g->name, failed) : OK;
 }
 
 /* A Listen has gone: httpd has closed its descriptor, ours are left. */
@@ -225,6 +256,7 @@ int sockets_open_logs(apr_pool_t *pconf, server_rec *s, int seats)
     kept_sockets *k = kept_get(seats > 0);
     ap_listen_rec *lr;
     kept_group *g;
+    int lacking = 0;
 
     if (!seats) {
         return OK;
@@ -240,7 +272,7 @@ int sockets_open_logs(apr_pool_t *pconf, server_rec *s, int seats)
         g->lr = NULL;
     }
     for (lr = ap_listeners; lr; lr = lr->next) {
-        int rv = gather(s, k, lr, seats);
+        int rv = gather(s, k, lr, seats, &lacking);
 
         if (rv != OK) {
             return rv;
@@ -254,6 +286,9 @@ int sockets_open_logs(apr_pool_t *pconf, server_rec *s, int seats)
     kept_unlink(k);
     kept_link(k, NULL);
     publish(pconf, k, seats);
+    if (lacking) {
+        sockets_do_without(pconf, s);
+    }
     return OK;
 }
 

@@ -85,6 +85,13 @@ void sockets_check_config(apr_pool_t *pconf, server_rec *s, int seats);
 int sockets_open_logs(apr_pool_t *pconf, server_rec *s, int seats);
 
 /*
+ * A restart that cannot have all that the seats need: until the next one the
+ * MPM's own sockets get all connections, and sockets_get() is NULL. In
+ * open_logs and post_config; nothing where there are no sockets.
+ */
+void sockets_do_without(apr_pool_t *p, server_rec *s);
+
+/*
  * Applies steering to all groups: in post_config, once the plan is known, with
  * STEER_NONE too (a restart may have to take steering off). Also confines new connections to the present seats' sockets when
  * there are surplus ones. Callable again in any process of this generation

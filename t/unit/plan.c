@@ -132,18 +132,16 @@ static void test_errors(void)
 {
     const char *four = "pack:1 core:4 pu:1";
 
-    is_plan((plan_case){four, .affinity = "map 0-3 4", .processes = 1},
-            "CPUAffinity map 4: '4': there is no CPU 4, this machine's last "
-            "is 3",
-            "past the machine");
-    is_plan((plan_case){four, .affinity = "map core:4", .processes = 1},
+    is_plan(
+        (plan_case){four, .affinity = "map 0-3 4", .strict = 1, .processes = 1},
+        "CPUAffinity map 4: '4': there is no CPU 4, this machine's last "
+        "is 3",
+        "strict: past the machine");
+    is_plan((plan_case){four, .affinity = "map core:4", .strict = 1,
+                        .processes = 1},
             "CPUAffinity map core:4: 'core:4': there is no core 4, this "
             "machine's last is 3",
-            "an object too many");
-    is_plan((plan_case){four, "0-1", .affinity = "map 2-3", .processes = 1},
-            "CPUAffinity map 2-3: CPUs 2-3 are outside the inherited mask, "
-            "and no CPU is left",
-            "nothing left");
+            "strict: an object too many");
     is_plan((plan_case){four, "0-1", .affinity = "map 1-2", .strict = 1,
                         .processes = 1},
             "CPUAffinity map 1-2: CPU 2 is outside the inherited mask",
@@ -152,36 +150,74 @@ static void test_errors(void)
                         .processes = 1},
             "CPUAffinity map 0: CPU 0 is outside CPUAffinityCPUs",
             "strict: outside CPUAffinityCPUs");
-    is_plan((plan_case){four, "0-1", .affinity = "cpu", .cpus = "2",
-                        .processes = 1},
-            "CPUAffinityCPUs 2: CPU 2 is outside the inherited mask, and no "
-            "CPU is left",
-            "CPUAffinityCPUs leaves nothing");
-    is_plan((plan_case){four, "0-1", .affinity = "cpu", .listener = "3",
-                        .processes = 1},
-            "CPUAffinityListener 3: CPU 3 is outside the inherited mask, and "
-            "no CPU is left",
-            "a listener outside");
-    is_plan((plan_case){four, "0-1", .affinity = "cpu", .workers = "0 2",
-                        .processes = 1},
-            "CPUAffinityWorkers 2: CPU 2 is outside the inherited mask, and "
-            "no CPU is left",
-            "a worker outside");
-    is_plan((plan_case){four, .affinity = "cpu", .listener = "cpu exclusive",
-                        .processes = 1, .threads = 1},
-            "CPUAffinityListener cpu exclusive: the listener of seat 0 takes "
-            "all of 0 and leaves no CPU to the workers",
-            "exclusive without room");
-    is_plan((plan_case){four, .affinity = "map 0-1 3",
+    is_plan((plan_case){four, .affinity = "map 0-1 3", .strict = 1,
                         .listener = "cpu exclusive", .processes = 1,
                         .threads = 1},
             "CPUAffinityListener cpu exclusive: the listener of seat 1 takes "
             "all of 3 and leaves no CPU to the workers",
-            "exclusive without room in the second set");
+            "strict: exclusive without room");
+    is_plan((plan_case){four, .affinity = "cpu", .listener = "cpu exclusive",
+                        .processes = 1, .threads = 1},
+            "CPUAffinityListener cpu exclusive: the listener of seat 0 takes "
+            "all of 0 and leaves no CPU to the workers",
+            "exclusive that has room on no machine");
+    is_plan((plan_case){four, .affinity = "map 0x0", .processes = 1},
+            "'0x0' is an empty set", "an empty mask");
+}
+
+/* A machine that shrank, or was never as large: one warning for each. */
+static void test_shrunk(void)
+{
+    const char *four = "pack:1 core:4 pu:1";
+    static const struct {
+        const char *given[4]; /* affinity, listener, workers, cpus */
+        const char *want;
+        const char *warning;
+    } cases[] = {
+        {{"map 0 4"},
+         "0/0/0 0-3/0-3/0-3",
+         "map 4: '4': there is no CPU 4, "
+         "this machine's last is 3, and no CPU is left: all of 0-3 instead"},
+        {{"map 0 2-9"},
+         "0/0/0 2-3/2-3/2-3",
+         "there is no CPU 4, this "
+         "machine's last is 3: dropped"},
+        {{"map 0,4096-99999 1"}, "0/0/0 1/1/1", "there is no CPU 4096"},
+        {{"map 0xf0000000000f 1"}, "0-3/0-3/0-3 1/1/1", "no CPU 44"},
+        {{"map +0 +4"}, "0/0/0 0-3/0-3/0-3", "only 4 CPUs are allowed"},
+        {{"map !9 !0-3"}, "0-3/0-3/0-3 0-3/0-3/0-3", "is an empty set, and"},
+        {{"map core:0 core:4"}, "0/0/0 0-3/0-3/0-3", "there is no core 4"},
+        {{"map 0 l3:1"}, "0/0/0 0-3/0-3/0-3", "does not show any"},
+        {{"map 0 netdev:a"}, "0/0/0 0-3/0-3/0-3", "no such network device"},
+        {{"cpu", "7"}, "0/0-3/0 1/0-3/1", "CPUAffinityListener 7: '7'"},
+        {{"cpu", NULL, "7"}, "0/0/0-3 1/1/0-3", "CPUAffinityWorkers 7: '7'"},
+        {{"cpu", NULL, NULL, "7"}, "0/0/0 1/1/1", "CPUAffinityCPUs 7: '7'"},
+        {{"cpu", NULL, NULL, "1-7"}, "1/1/1 2/2/2", "CPUAffinityCPUs 1-7"},
+        {{"map 0-1 3", "cpu exclusive"}, "0-1/0/1 3/3/3", "they share it"},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        plan_case c = {four,
+                       .affinity = cases[i].given[0],
+                       .listener = cases[i].given[1],
+                       .workers = cases[i].given[2],
+                       .cpus = cases[i].given[3],
+                       .processes = 2,
+                       .threads = 1};
+        const char *error = NULL;
+        plan *pl = make_plan(&c, &error);
+
+        is_str(summary(pl, error), cases[i].want, cases[i].warning);
+        if (!ok(warns(pl, cases[i].warning), "  with a warning")) {
+            show_warnings(pl);
+        }
+    }
+    is_plan((plan_case){four, "0-1", .affinity = "map 2-3", .processes = 1},
+            "0-1", "nothing left of the mask");
     is_plan((plan_case){"core:2 pu:2", .affinity = "map 1", .smt = "first",
                         .processes = 1},
-            "CPUAffinity map 1: CPU 1 is SMT sibling, and no CPU is left",
-            "an SMT sibling");
+            "0,2", "an SMT sibling");
 }
 
 static void has_warning(plan_case c, const char *text, const char *name)
@@ -321,6 +357,7 @@ int main(void)
     test_map();
     test_roles();
     test_errors();
+    test_shrunk();
     test_warnings();
     test_quota_and_isolated();
     test_fallback();
