@@ -15,7 +15,8 @@
 #   make bench-affinity   CPUAffinity against taskset (BENCH_FLAGS)
 #   make bench      the comparison (QUICK=1: under five minutes; BENCH_FLAGS)
 #   make bench-readme     the tables of README and docs from the last bench
-#   make install    module, tool, sample configuration (DESTDIR=)
+#   make install    module, tool, sample configuration (DESTDIR=), where apxs
+#                   says; uninstall: removes them; edited files are left
 #   make clean      removes build/
 
 BUILD   ?= build
@@ -44,6 +45,9 @@ ifneq ($(HAVE_DEPS),)
 SBINDIR  := $(shell $(APXS) -q SBINDIR)
 PROGNAME := $(shell $(APXS) -q PROGNAME)
 LIBEXEC  := $(shell $(APXS) -q LIBEXECDIR)
+SYSCONFDIR := $(shell $(APXS) -q SYSCONFDIR)
+BINDIR   := $(shell $(APXS) -q bindir)
+DATADIR  := $(shell dirname "$$($(APXS) -q datadir)")
 HTTPD    ?= $(SBINDIR)/$(PROGNAME)
 APR_INC  := $(shell apr-1-config --includes --cppflags)
 APU_INC  := $(shell apu-1-config --includes)
@@ -244,13 +248,42 @@ bench-affinity:
 	@$(MAKE) --no-print-directory bench \
 	    BENCH_FLAGS="--only ^affinity- $(BENCH_FLAGS)"
 
-install: all
-	install -d $(DESTDIR)$(LIBEXEC) $(DESTDIR)/usr/bin
-	install -m 644 $(BUILD)/mod_cpuaffinity.so $(DESTDIR)$(LIBEXEC)/
-	install -m 755 $(BUILD)/cpuaffinity $(DESTDIR)/usr/bin/cpuaffinity
-	if [ -d $(DESTDIR)/etc/apache2/mods-available ]; then \
-	    install -m 644 conf/cpuaffinity.load conf/cpuaffinity.conf \
-	    $(DESTDIR)/etc/apache2/mods-available/; fi
+# Debian's layout, or httpd's own: there both files are for an Include.
+ifeq ($(PROGNAME),apache2)
+CONF_DIR := $(SYSCONFDIR)/mods-available
+else
+CONF_DIR := $(SYSCONFDIR)/extra
+endif
+SHIPPED := $(DATADIR)/mod_cpuaffinity
+CONF_FILES := cpuaffinity.load cpuaffinity.conf
+
+.PHONY: $(BUILD)/conf/cpuaffinity.load
+$(BUILD)/conf/cpuaffinity.load:
+	@mkdir -p $(@D)
+	@echo "LoadModule cpuaffinity_module $(LIBEXEC)/mod_cpuaffinity.so" >$@
+
+$(BUILD)/conf/cpuaffinity.conf: conf/cpuaffinity.conf
+	@mkdir -p $(@D)
+	@cp $< $@
+
+# An edited file is left as it is. Directories are made, below DESTDIR too.
+install: all $(CONF_FILES:%=$(BUILD)/conf/%)
+	install -d "$(DESTDIR)$(LIBEXEC)" "$(DESTDIR)$(BINDIR)"
+	install -m 644 $(BUILD)/mod_cpuaffinity.so "$(DESTDIR)$(LIBEXEC)/"
+	install -m 755 $(BUILD)/cpuaffinity "$(DESTDIR)$(BINDIR)/cpuaffinity"
+	@set -e; for f in $(CONF_FILES); do ./conf/put install \
+	    "$(BUILD)/conf/$$f" "$(DESTDIR)$(CONF_DIR)/$$f" \
+	    "$(DESTDIR)$(SHIPPED)/$$f"; done
+	@echo "installed; $(CONF_DIR) has $(CONF_FILES)"
+
+# What install has put there; an edited file is left, and named.
+uninstall:
+	rm -f "$(DESTDIR)$(LIBEXEC)/mod_cpuaffinity.so" \
+	    "$(DESTDIR)$(BINDIR)/cpuaffinity"
+	@set -e; for f in $(CONF_FILES); do ./conf/put remove \
+	    "$(DESTDIR)$(CONF_DIR)/$$f" "$(DESTDIR)$(SHIPPED)/$$f"; done
+	@rmdir "$(DESTDIR)$(SHIPPED)" 2>/dev/null || true
+.PHONY: uninstall
 
 clean:
 	rm -rf build
