@@ -138,6 +138,7 @@ static void child_status(server_rec *s, pid_t pid, ap_generation_t gen,
                          int slot, mpm_child_status state)
 {
     affinity_child_status(pid, state);
+    fixed_child_status(slot, state);
 }
 
 static void child_init(apr_pool_t *pchild, server_rec *s)

@@ -10,6 +10,7 @@
 #include "fixed/conftree.h"
 #include "fixed/mailroom.h"
 #include "fixed/processes.h"
+#include "fixed/score.h"
 #include "fixed/sockets.h"
 #include "fixed/static.h"
 #include "fixed/steering.h"
@@ -89,6 +90,13 @@ void fixed_post_config(apr_pool_t *pconf, server_rec *s)
 void fixed_monitor(apr_pool_t *pconf, server_rec *s)
 {
     sockets_monitor(pconf, s);
+}
+
+void fixed_child_status(int slot, mpm_child_status state)
+{
+    if (processes_count() && state == MPM_CHILD_EXITED) {
+        score_gone(slot);
+    }
 }
 
 /* The loop's thread goes where its seat's process is. */

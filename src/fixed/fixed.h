@@ -7,6 +7,7 @@
 #define CPUAFFINITY_FIXED_H
 
 #include <httpd.h>
+#include <mpm_common.h>
 
 /* After affinity_pre_config: our sockets out of httpd's list, the tree
  * rewritten. @return OK or an HTTP_ error (logged). Parent. */
@@ -23,6 +24,9 @@ void fixed_post_config(apr_pool_t *pconf, server_rec *s);
 
 /* In the monitor hook: ends sockets whose time is over. Parent. */
 void fixed_monitor(apr_pool_t *pconf, server_rec *s);
+
+/* A child has ended, or not. Parent. */
+void fixed_child_status(int slot, mpm_child_status state);
 
 /* After affinity_child_init, last of all: the loop. Child's main thread. */
 void fixed_child_init(apr_pool_t *pchild, server_rec *s);

@@ -47,12 +47,28 @@ void lines_add(lines *ls, const conn *c, cache_entry *e, const server_rec *s,
     };
 }
 
-void lines_end(lines *ls, cache *c, int failed)
+/* What has left belongs to the first of them. As httpd has it: what was to be
+ * sent is the body's length, and what was sent is what the kernel took. */
+static void settle(accesslog_record *r, int64_t *sent)
 {
+    if (r->sent > *sent) {
+        r->aborted = 1;
+        r->sent = *sent;
+    }
+    *sent -= r->sent;
+}
+
+void lines_end(lines *ls, cache *c, int64_t left)
+{
+    int64_t sent = 0;
     int i;
 
     for (i = 0; i < ls->n; i++) {
-        ls->line[i].record.aborted = failed;
+        sent += ls->line[i].record.sent;
+    }
+    sent = left < sent ? sent - left : 0;
+    for (i = 0; i < ls->n; i++) {
+        settle(&ls->line[i].record, &sent);
         accesslog_write(&ls->line[i].record);
         cache_release(c, ls->line[i].entry);
     }
@@ -107,24 +123,16 @@ line *lines_keep(lines *ls, cache *c)
 
 void lines_kept_end(cache *c, line *kept, int64_t left)
 {
-    int64_t total = 0;
+    int64_t sent = -left;
     line *l;
 
     for (l = kept; l; l = l->next) {
-        total += l->record.sent;
+        sent += l->record.sent;
     }
-    /* What has left belongs to the first of them. */
-    total -= left;
+    sent = sent < 0 ? 0 : sent;
     while ((l = kept)) {
         kept = l->next;
-        if (l->record.sent > total) {
-            l->record.aborted = 1;
-            l->record.sent = total;
-            l->record.body = total > (int64_t)l->record.answer_len
-                                 ? total - (int64_t)l->record.answer_len
-                                 : 0;
-        }
-        total -= l->record.sent;
+        settle(&l->record, &sent);
         accesslog_write(&l->record);
         cache_release(c, l->entry);
         free(l);

@@ -42,8 +42,9 @@ void lines_add(lines *ls, const conn *c, cache_entry *e, const server_rec *s,
                const request *req, const char *head, const char *made,
                const answer_reply *reply);
 
-/* The batch has left (@a failed 0), or the client has gone. */
-void lines_end(lines *ls, cache *c, int failed);
+/* The batch has left but for its last @a left bytes, which never will unless
+ * that is 0: the client has gone. */
+void lines_end(lines *ls, cache *c, int64_t left);
 
 /* The batch waits for its client: its lines as copies; NULL: none, or no
  * memory (then they have been written). */

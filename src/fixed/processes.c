@@ -79,6 +79,12 @@ static long server_limit(int seats, int threads)
     return limit < SERVER_LIMIT_MAX ? limit : SERVER_LIMIT_MAX;
 }
 
+/* The loop's row in the scoreboard (score). */
+static long one_more(int seats, int threads)
+{
+    return (long)threads + 1;
+}
+
 static const rule rules[] = {
     {{"ServerLimit"}, 1, server_limit},
     {{"StartServers"}, 0, seats_value},
@@ -86,6 +92,7 @@ static const rule rules[] = {
     {{"MaxSpareThreads"}, 1, all_threads},
     {{"MaxRequestWorkers", "MaxClients"}, 0, all_threads},
     {{"MaxConnectionsPerChild", "MaxRequestsPerChild"}, 0, never},
+    {{"ThreadLimit"}, 1, one_more},
 };
 
 const char *processes_parse(apr_pool_t *p, const char *arg, int *n)
@@ -286,13 +293,17 @@ static void rewrite(apr_pool_t *p, ap_directive_t *tree,
     for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
         const rule *r = &rules[i];
         long value = r->value(mode.seats, mode.threads);
-        int now = last_int(tree, r->names, -1);
+        int now = last_int(tree, r->names,
+                           r->value == one_more ? DEFAULT_THREAD_LIMIT : -1);
 
         if (r->value == server_limit && frozen) {
             value = frozen->servers;
         }
         else if (r->at_least && now >= value) {
             continue;
+        }
+        else if (r->value == one_more && frozen) {
+            value = frozen->threads;
         }
         if (conftree_set(p, tree, directive, r->names, apr_ltoa(p, value),
                          mode.notes)) {
@@ -302,6 +313,14 @@ static void rewrite(apr_pool_t *p, ap_directive_t *tree,
     }
     APR_ARRAY_PUSH(mode.notes, const char *) =
         apr_psprintf(p, "%s ThreadsPerChild %d", summary, mode.threads);
+    if (frozen && frozen->threads <= mode.threads) {
+        APR_ARRAY_PUSH(mode.notes, const char *) = apr_psprintf(
+            p,
+            "%s mod_status does not count what FixedStatic answers, since "
+            "ThreadLimit %d has no room for it and cannot change until httpd "
+            "is stopped and started",
+            mode.given, frozen->threads);
+    }
 }
 
 int processes_pre_config(apr_pool_t *pconf, ap_directive_t **tree,

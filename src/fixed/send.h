@@ -33,6 +33,13 @@ typedef struct send_buffers {
     char file[64 * 1024];  /* read + send where sendfile may not be used */
 } send_buffers;
 
+/* What the caller counts of answers. */
+typedef struct send_tally {
+    unsigned answers;
+    int64_t in; /* bytes of their requests */
+    int64_t out;
+} send_tally;
+
 /* What one connection still has to send; from malloc, kept for reuse. */
 typedef struct sending {
     struct sending *next;
@@ -44,6 +51,8 @@ typedef struct sending {
     int64_t file_off;
     int64_t file_left;
     struct line *lines; /* of the access log; the caller's, see lines.h */
+    send_tally tally;   /* of its answers; the caller's, see score.h */
+    uint8_t waits;      /* the caller's: for its client */
     uint8_t by_read;    /* no sendfile for this one */
     uint8_t looks;      /* in vain, for the file's next bytes: see cold.h */
     uint8_t close;      /* afterwards the connection ends */

@@ -44,6 +44,9 @@ static void drop_sending(statics *st, conn *c)
     if (job && job->lines) {
         lines_kept_end(st->cache, job->lines, send_left(job));
     }
+    if (job) {
+        score_drop(&st->score, job);
+    }
     send_free(st->cache, c->answer);
     c->answer = NULL;
 }
@@ -54,6 +57,7 @@ typedef struct serving {
     statics *st;
     int64_t keep_alive; /* of the last answer's vhost, ms; -1: none yet */
     int64_t timeout;
+    int64_t unsent; /* what a failure left of the batch */
     int close;
 } serving;
 
@@ -83,28 +87,32 @@ static served wait_to_send(serving *s, send_result r, const char *rest,
     }
     ((sending *)s->c->answer)->close = (uint8_t)s->close;
     send_keep(s->c->answer, len);
+    score_wait(&s->st->score, s->c->answer);
     s->c->state = CONN_SENDING;
     wait_to_go_on(s->l, s->c, r, s->timeout);
     return BLOCKED;
 }
 
-/* The lines of what was just sent, or of what waits in c->answer. */
-static void log_batch(serving *s, send_result r)
+/* Lines and counts of what was just sent, or of what waits in c->answer. */
+static void end_batch(serving *s, send_result r)
 {
+    int64_t left = r == SEND_FAILED ? s->unsent : 0;
     sending *job = s->c->answer;
+    statics *st = s->st;
 
     if (r == SEND_DONE || r == SEND_FAILED || !job) {
-        lines_end(&s->st->lines, s->st->cache, r == SEND_FAILED);
+        lines_end(&st->lines, st->cache, left);
+        score_batch(&st->score, left);
+        return;
     }
-    else {
-        job->lines = lines_keep(&s->st->lines, s->st->cache);
-    }
+    job->lines = lines_keep(&st->lines, st->cache);
+    score_keep(&st->score, job);
 }
 
 /* What a send came to, for the one whose unread bytes are @a rest. */
 static served sent(serving *s, send_result r, const char *rest, size_t len)
 {
-    log_batch(s, r);
+    end_batch(s, r);
     switch (r) {
     case SEND_DONE:
         return SERVED;
@@ -120,8 +128,10 @@ static served sent(serving *s, send_result r, const char *rest, size_t len)
 static served flush(serving *s, const char *rest, size_t len)
 {
     sending *left = NULL;
-    send_result r = send_flush(&s->st->out, s->st->cache, s->c->fd, 0, &left);
+    send_result r;
 
+    s->unsent = INT64_MAX;
+    r = send_flush(&s->st->out, s->st->cache, s->c->fd, 0, &left);
     s->c->answer = left;
     return sent(s, r, rest, len);
 }
@@ -133,6 +143,7 @@ static served send_file(serving *s, cache_entry *e, const answer_reply *reply,
     sending *job = send_make();
     send_result r;
 
+    s->unsent = INT64_MAX;
     if (!job) {
         /* Or the next connection would get what was gathered for this. */
         send_drop(&s->st->out, s->st->cache);
@@ -147,6 +158,7 @@ static served send_file(serving *s, cache_entry *e, const answer_reply *reply,
     r = send_flush(&s->st->out, s->st->cache, s->c->fd, 1, &job);
     if (r == SEND_DONE) {
         r = send_go_on(&s->st->out, s->c->fd, job, s->l->now);
+        s->unsent = send_left(job);
     }
     if (r == SEND_DONE) {
         drop_sending(s->st, s->c);
@@ -190,8 +202,10 @@ static served make(serving *s, cache_entry *e, const request *req,
     return SERVED;
 }
 
-static void count(serving *s, const answer_reply *reply)
+static void count(serving *s, const request *req, const answer_reply *reply)
 {
+    score_add(&s->st->score, req->consumed + (s->st->lines.piped != 0),
+              reply->head_len, reply->body_len);
     seat_row *row = s->l->row;
 
     if (row) {
@@ -224,7 +238,7 @@ static int repeat(serving *s, cache_entry *e, const request *req,
     s->close = !reply.keepalive;
     s->keep_alive = server_of(e)->keep_alive_timeout / 1000;
     s->timeout = server_of(e)->timeout / 1000;
-    count(s, &reply);
+    count(s, req, &reply);
     if (reply.body_len == 0 || e->file->data) {
         send_add(&s->st->out, reply.head_len,
                  reply.body_len ? e->file->data + reply.body_off : NULL,
@@ -324,6 +338,7 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len, int piped)
     size_t pos = 0;
 
     tell_time(st);
+    score_work(&st->score);
     if (st->lines.needed) {
         st->lines.start = apr_time_now();
     }

@@ -116,6 +116,10 @@ static void turn(loop *l, int64_t now)
     if (l->row) {
         SEAT_SET(l->row, waiting_bytes, send_kept());
     }
+    score_turn(&st->score, &l->slot, now,
+               __atomic_load_n(&l->stop, __ATOMIC_RELAXED) == LOOP_RUN
+                   ? SERVER_READY
+                   : SERVER_GRACEFUL);
     if (l->conns.count > st->room) {
         make_room(l, st);
     }
@@ -130,7 +134,10 @@ static int reads(loop *l, const sockets_group *g)
 
 static void begin(loop *l)
 {
-    l->answers_ctx = static_get();
+    statics *st = static_get();
+
+    l->answers_ctx = st;
+    score_begin(&st->score);
 }
 
 /* All connections are closed by now. */
@@ -139,6 +146,7 @@ static void end(loop *l)
     statics *st = l->answers_ctx;
 
     lesson_close();
+    score_turn(&st->score, &l->slot, l->now, SERVER_DEAD);
     if (st->lines.needed) {
         accesslog_stop();
     }

@@ -14,6 +14,7 @@
 #include "fixed/lesson.h"
 #include "fixed/lines.h"
 #include "fixed/loop.h"
+#include "fixed/score.h"
 #include "fixed/send.h"
 
 /* Bytes read at once; a connection never has more waiting. */
@@ -33,6 +34,7 @@ typedef struct statics {
     unsigned offs;   /* learn_offs() when it was looked at */
     send_buffers out;
     lines lines;
+    score score;
     char in[STATIC_READ];
 } statics;
 

@@ -241,7 +241,8 @@ int takeback_pre_close(conn_rec *c)
     char first;
     parcel p;
 
-    if (!l || !leave_may(c) || !nothing_read(c) || leave_take(c, &p)) {
+    if (!l || !leave_may(c) || leave_named(c) || !nothing_read(c)
+        || leave_take(c, &p)) {
         return DECLINED;
     }
     p.deadline -= leave_idled(c);

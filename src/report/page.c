@@ -212,25 +212,53 @@ void page_html(request_rec *r, const json_t *model)
 /* The seats' numbers; the last are gauges, the others counters. */
 static const struct {
     const char *key;
+    const char *name; /* in ?auto */
     const char *metric;
     const char *type;
     const char *help;
 } metrics[] = {
-    {"accepts", "accepts_total", "counter", "Connections accepted."},
-    {"requests", "requests_total", "counter", "Requests the loop answered."},
-    {"loop_hits", "loop_hits_total", "counter", "Answers repeated."},
-    {"handoffs", "handoffs_total", "counter", "Connections given to httpd."},
-    {"adoptions", "adoptions_total", "counter", "Connections taken back."},
-    {"given", "given_total", "counter", "Connections given to seats."},
-    {"taken", "taken_total", "counter", "Connections taken from seats."},
-    {"bytes", "bytes_total", "counter", "Bytes sent by the loop."},
-    {"learned", "learned_total", "counter", "Answers learned."},
-    {"refused", "refused_total", "counter", "Answers not to be learned."},
-    {"audited", "audited_total", "counter", "Hits compared with httpd."},
-    {"differed", "differed_total", "counter", "Audits that differed."},
-    {"connections", "connections", "gauge", "Connections open in the loop."},
-    {"waiting_bytes", "waiting_bytes", "gauge", "Kept for slow clients."},
+    {"accepts", "Accepts", "accepts_total", "counter", "Connections accepted."},
+    {"requests", "Requests", "requests_total", "counter",
+     "Requests the loop answered."},
+    {"loop_hits", "Hits", "loop_hits_total", "counter", "Answers repeated."},
+    {"handoffs", "Handoffs", "handoffs_total", "counter",
+     "Connections given to httpd."},
+    {"adoptions", "Adoptions", "adoptions_total", "counter",
+     "Connections taken back."},
+    {"given", "Given", "given_total", "counter", "Connections given to seats."},
+    {"taken", "Taken", "taken_total", "counter",
+     "Connections taken from seats."},
+    {"bytes", "Bytes", "bytes_total", "counter", "Bytes sent by the loop."},
+    {"learned", "Learned", "learned_total", "counter", "Answers learned."},
+    {"refused", "Refused", "refused_total", "counter",
+     "Answers not to be learned."},
+    {"audited", "Audited", "audited_total", "counter",
+     "Hits compared with httpd."},
+    {"differed", "Differed", "differed_total", "counter",
+     "Audits that differed."},
+    {"connections", "Connections", "connections", "gauge",
+     "Connections open in the loop."},
+    {"waiting_bytes", "WaitingBytes", "waiting_bytes", "gauge",
+     "Kept for slow clients."},
 };
+
+void page_auto(request_rec *r, const json_t *model)
+{
+    const json_t *seats = json_object_get(model, "seats");
+    size_t m, i;
+    json_t *seat;
+
+    ap_rprintf(r, "CPUAffinitySeats: %ld\n", (long)json_array_size(seats));
+    for (m = 0; m < sizeof(metrics) / sizeof(*metrics); m++) {
+        long sum = 0;
+
+        json_array_foreach(seats, i, seat)
+        {
+            sum += number(seat, metrics[m].key);
+        }
+        ap_rprintf(r, "CPUAffinity%s: %ld\n", metrics[m].name, sum);
+    }
+}
 
 static void prometheus_threads(request_rec *r, const json_t *model)
 {

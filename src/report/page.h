@@ -15,6 +15,9 @@ void page_html(request_rec *r, const json_t *model);
 /* The part inside <body>, for mod_status's page. */
 void page_section(request_rec *r, const json_t *model);
 
+/* "Key: value" lines, sums over all seats, for mod_status's ?auto. */
+void page_auto(request_rec *r, const json_t *model);
+
 /* Prometheus's text exposition format, version 0.0.4. */
 void page_prometheus(request_rec *r, const json_t *model);
 

@@ -57,16 +57,21 @@ int status_handler(request_rec *r)
     return OK;
 }
 
-/* The section on mod_status's page; its ?auto form has no place for ours. */
+/* The section on mod_status's page; its ?auto form is for programs. */
 static int status_section(request_rec *r, int flags)
 {
     json_t *model;
 
-    if (flags & AP_STATUS_SHORT || !(model = model_make(r->pool))) {
+    if (!(model = model_make(r->pool))) {
         return OK;
     }
-    ap_rputs("<hr>\n<h2>CPU affinity</h2>\n", r);
-    page_section(r, model);
+    if (flags & AP_STATUS_SHORT) {
+        page_auto(r, model);
+    }
+    else {
+        ap_rputs("<hr>\n<h2>CPU affinity</h2>\n", r);
+        page_section(r, model);
+    }
     json_decref(model);
     return OK;
 }
