@@ -261,6 +261,29 @@ void cache_forget(cache *c, cache_entry *e)
     }
 }
 
+/* All keys of a file. */
+static void take_out_file(cache *c, cachestore_file *f)
+{
+    f->refs++;
+    while (!cachelist_empty(&f->users)) {
+        cachestore_user *u =
+            CACHELIST_OF(f->users.next, cachestore_user, sibling);
+
+        take_out(c, of(u->entry));
+    }
+    cachestore_unref(&c->store, f);
+}
+
+void cache_forget_file(cache *c, cache_entry *e)
+{
+    if (of(e)->user.file) {
+        take_out_file(c, of(e)->user.file);
+    }
+    else {
+        cache_forget(c, e);
+    }
+}
+
 unsigned cache_shed(cache *c, unsigned n)
 {
     return cachestore_shed(&c->store, n);
@@ -309,17 +332,27 @@ static node *insert(cache *c, uint64_t hash, const void *key, size_t len,
     return n;
 }
 
-/* The second agreeing answer, or one that agrees after the entry expired. */
+/* The second agreeing answer, one that renews, or one that agrees after the
+ * entry expired. CACHE_CHANGED: its bytes differ, and the entry is gone. */
 static cache_outcome confirm(cache *c, node *n, int64_t now)
 {
     if (!n->user.file
-        && cachestore_attach(&c->store, &n->user, n->pub.path, &n->id)) {
+        && cachestore_attach(&c->store, &n->user, n->pub.path, &n->id, now)) {
         return CACHE_REFUSED;
     }
-    n->pub.live = 1;
-    n->learned = now;
-    n->looked = now;
-    return CACHE_LIVE;
+    switch (cachestore_verify(&n->user, n->pub.path, now)) {
+    case CACHEFILE_SAME:
+        n->pub.live = 1;
+        n->learned = now;
+        n->looked = now;
+        return CACHE_LIVE;
+    case CACHEFILE_CHANGED:
+        take_out_file(c, n->user.file);
+        c->stats.stale++;
+        return CACHE_CHANGED;
+    default:
+        return CACHE_REFUSED; /* what is live stays so until its time ends */
+    }
 }
 
 cache_outcome cache_learn(cache *c, const void *key, size_t len,
@@ -328,8 +361,8 @@ cache_outcome cache_learn(cache *c, const void *key, size_t len,
 {
     uint64_t hash = siphash_13(c->config.secret, key, len);
     cachefile_id id;
+    cache_outcome outcome = CACHE_ONCE;
     node *n;
-    int changed = 0;
 
     if (len == 0 || len > REQUEST_KEY || path[0] != '/'
         || strlen(path) > PATH_LONGEST || cachefile_identify(&id, st)
@@ -347,10 +380,15 @@ cache_outcome cache_learn(cache *c, const void *key, size_t len,
                 return CACHE_ONCE;
             }
             n->pub.tag = tag;
-            return confirm(c, n, now);
+            outcome = confirm(c, n, now);
+            if (outcome != CACHE_CHANGED) {
+                return outcome;
+            }
         }
-        take_out(c, n);
-        changed = 1;
+        else {
+            take_out(c, n);
+            outcome = CACHE_CHANGED;
+        }
     }
     n = insert(c, hash, key, len, a, path);
     if (!n) {
@@ -358,7 +396,7 @@ cache_outcome cache_learn(cache *c, const void *key, size_t len,
     }
     n->id = id;
     n->pub.tag = tag;
-    return changed ? CACHE_CHANGED : CACHE_ONCE;
+    return outcome;
 }
 
 void cache_get_stats(const cache *c, cache_stats *out)

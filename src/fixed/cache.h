@@ -58,9 +58,10 @@ typedef struct cache_entry {
 typedef enum cache_outcome {
     CACHE_ONCE,    /* noted; live after a second agreeing answer */
     CACHE_LIVE,    /* it may be repeated now, for CACHE_AGE at most */
-    CACHE_CHANGED, /* differs from the last one: noted as the first again */
-    CACHE_REFUSED  /* the file is not what the answer says, no room, or a
-                      later answer is known */
+    CACHE_CHANGED, /* differs from the last one, in head or bytes: noted as the
+                      first again */
+    CACHE_REFUSED  /* the file is not what the answer says, or cannot be read
+                      now, no room, or a later answer is known */
 } cache_outcome;
 
 /* What happened so far. */
@@ -115,7 +116,9 @@ void cache_release(cache *c, cache_entry *e);
  * @param st fstat of the descriptor that httpd sent
  * @param now milliseconds, monotonic, when httpd made the answer
  * @param tag kept with the entry, for the caller; not looked at
- * Everything is copied.
+ * Everything is copied. A copy of the file in memory that was read before
+ * @a now is compared with the file, so that neither head nor bytes get older
+ * than CACHE_AGE, whatever the file's times say.
  */
 cache_outcome cache_learn(cache *c, const void *key, size_t len,
                           const answer *a, const char *path,
@@ -123,6 +126,10 @@ cache_outcome cache_learn(cache *c, const void *key, size_t len,
 
 /* Forgets one key (an audit found a difference, a file failed in sending). */
 void cache_forget(cache *c, cache_entry *e);
+
+/* Forgets @a e, which was just found, and all other keys of its file: httpd
+ * does not answer with it now. */
+void cache_forget_file(cache *c, cache_entry *e);
 
 /* Forgets everything (an audit turned the scope off, descriptors ran out). */
 void cache_clear(cache *c);

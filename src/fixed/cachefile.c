@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define PART 16384 /* bytes compared at once */
+
 static int64_t nanoseconds(const struct timespec *t)
 {
     return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
@@ -63,12 +65,12 @@ cachefile_found cachefile_look(const char *path, const cachefile_id *id)
 }
 
 /* Reads, not maps: a mapped file that is truncated raises SIGBUS. */
-static int read_all(int fd, char *data, int64_t size)
+static int read_part(int fd, char *data, int64_t off, int64_t size)
 {
     int64_t done = 0;
 
     while (done < size) {
-        ssize_t n = pread(fd, data + done, (size_t)(size - done), done);
+        ssize_t n = pread(fd, data + done, (size_t)(size - done), off + done);
 
         if (n < 0 && errno == EINTR) {
             continue;
@@ -89,7 +91,7 @@ static int copy_file(cache_file *f, int fd, const cachefile_id *id)
     if (!data) {
         return -1;
     }
-    if (read_all(fd, data, id->size)) {
+    if (read_part(fd, data, 0, id->size)) {
         free(data);
         return -1;
     }
@@ -127,6 +129,39 @@ int cachefile_load(cache_file *f, const char *path, const cachefile_id *id,
     close(fd);
     errno = error;
     return rc;
+}
+
+static cachefile_found compare(const cache_file *f, int fd)
+{
+    char part[PART];
+    int64_t off;
+
+    for (off = 0; off < f->size; off += PART) {
+        int64_t n = f->size - off < PART ? f->size - off : PART;
+
+        if (read_part(fd, part, off, n)) {
+            return errno ? CACHEFILE_UNKNOWN : CACHEFILE_CHANGED;
+        }
+        if (memcmp(part, f->data + off, (size_t)n) != 0) {
+            return CACHEFILE_CHANGED;
+        }
+    }
+    return CACHEFILE_SAME;
+}
+
+cachefile_found cachefile_compare(const cache_file *f, const char *path,
+                                  const cachefile_id *id)
+{
+    int fd = open_file(path);
+    cachefile_found found;
+
+    if (fd < 0) {
+        return errno == ENOENT || errno == EACCES ? CACHEFILE_CHANGED
+                                                  : CACHEFILE_UNKNOWN;
+    }
+    found = cachefile_still(fd, id) ? compare(f, fd) : CACHEFILE_CHANGED;
+    close(fd);
+    return found;
 }
 
 void cachefile_unload(cache_file *f)

@@ -46,6 +46,12 @@ int cachefile_still(int fd, const cachefile_id *id);
 int cachefile_load(cache_file *f, const char *path, const cachefile_id *id,
                    int in_memory);
 
+/* Reads the file again and compares it with the copy in @a f: what is written
+ * through a mapping changes a file's bytes long before its times.
+ * CACHEFILE_UNKNOWN: it could not be read now. */
+cachefile_found cachefile_compare(const cache_file *f, const char *path,
+                                  const cachefile_id *id);
+
 /* Frees the copy, closes the descriptor. */
 void cachefile_unload(cache_file *f);
 

@@ -188,7 +188,7 @@ static cachestore_file *load(cachestore *s, const char *path,
 }
 
 int cachestore_attach(cachestore *s, cachestore_user *u, const char *path,
-                      const cachefile_id *id)
+                      const cachefile_id *id, int64_t now)
 {
     cachestore_file *f = find(s, id);
 
@@ -198,9 +198,10 @@ int cachestore_attach(cachestore *s, cachestore_user *u, const char *path,
     }
     if (!f) {
         f = load(s, path, id);
-    }
-    if (!f) {
-        return -1;
+        if (!f) {
+            return -1;
+        }
+        f->as_of = now;
     }
     if (f->attached == CACHE_KEYS_PER_FILE) {
         cachestore_user *last =
@@ -218,6 +219,21 @@ int cachestore_attach(cachestore *s, cachestore_user *u, const char *path,
     cachelist_init(&u->sibling);
     cachestore_touch(s, u);
     return 0;
+}
+
+cachefile_found cachestore_verify(cachestore_user *u, const char *path,
+                                  int64_t now)
+{
+    cachestore_file *f = u->file;
+    cachefile_found found = CACHEFILE_SAME;
+
+    if (f->pub.data && f->as_of < now) {
+        found = cachefile_compare(&f->pub, path, &f->id);
+        if (found == CACHEFILE_SAME) {
+            f->as_of = now;
+        }
+    }
+    return found;
 }
 
 void cachestore_touch(cachestore *s, cachestore_user *u)

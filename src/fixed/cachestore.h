@@ -19,6 +19,7 @@ typedef struct cachestore_file {
     unsigned attached;            /* members of users */
     unsigned refs;                /* users, and entries taken out while held */
     unsigned holds;               /* of all of them: never dropped while > 0 */
+    int64_t as_of; /* the copy was read after httpd answered at that time */
 } cachestore_file;
 
 /* What an entry has of its file. */
@@ -49,10 +50,19 @@ void cachestore_close(cachestore *s);
  * Gives the user the file at @a path, which must be the one with @a id;
  * loads it unless it is there. May take the file from the user of it that
  * was not used for longest, and drop unused files.
+ * @param now when httpd answered with it
  * @return 0, or -1: changed, unreadable or no room
  */
 int cachestore_attach(cachestore *s, cachestore_user *u, const char *path,
-                      const cachefile_id *id);
+                      const cachefile_id *id, int64_t now);
+
+/*
+ * Are the bytes that we have for the user's file no older than httpd's answer
+ * at @a now? A copy that was read before is compared with the file; what is
+ * sent from a descriptor is as old as its sending.
+ */
+cachefile_found cachestore_verify(cachestore_user *u, const char *path,
+                                  int64_t now);
 
 /* The user was used: it and its file come to the front. */
 void cachestore_touch(cachestore *s, cachestore_user *u);

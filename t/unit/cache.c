@@ -1,6 +1,8 @@
 /* cache: when answers live and die, and what is shared. */
 #include "cachetest.h"
 
+#include <sys/mman.h>
+
 static void twice(void)
 {
     cache *c = make();
@@ -128,6 +130,88 @@ static void expires(void)
     ok(use(c, "k", 61002), "is enough then");
     is_int((long)stats(c).expired, 1, "counted");
     cache_free(c);
+}
+
+/* A file whose bytes can be changed so that its times do not show it. */
+static char *map_file(const char *name, size_t size)
+{
+    int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    char *map = MAP_FAILED;
+
+    if (fd >= 0 && !ftruncate(fd, (off_t)size)) {
+        map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    }
+    close(fd);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+static cache_outcome learn_at(cache *c, const char *key, const char *name,
+                              int64_t now)
+{
+    struct stat st;
+
+    stat(name, &st);
+    return cache_learn(c, key, strlen(key), answer_of(st.st_size, ""), name,
+                       &st, now, NULL);
+}
+
+/* No bytes older than the last answer of httpd, in memory and from a file. */
+static void mapped(const char *name, size_t size)
+{
+    cache *c = make();
+    char *map = map_file(name, size);
+    struct stat before, after;
+    cache_entry *e;
+
+    if (!map) {
+        printf("ok %d # SKIP no file to map in /dev/shm\n", ++tap_run);
+        return;
+    }
+    memset(map, 'a', size);
+    stat(name, &before);
+    learn_at(c, "k", name, 0);
+    learn_at(c, "l", name, 0);
+    is_int(learn_at(c, "k", name, 0), CACHE_LIVE, "learned");
+    is_int(learn_at(c, "l", name, 0), CACHE_LIVE, "by two keys");
+    memset(map, 'b', size);
+    stat(name, &after);
+    ok(!memcmp(&before.st_mtim, &after.st_mtim, sizeof(before.st_mtim))
+           && !memcmp(&before.st_ctim, &after.st_ctim, sizeof(before.st_ctim)),
+       "no time tells of the change");
+    ok(use(c, "k", 50000) && use(c, "l", 50000), "both are repeated");
+    if (!find(c, "k")->file->data) {
+        is_int(learn_at(c, "k", name, 50000), CACHE_LIVE,
+               "what is sent from the file is the file's");
+        munmap(map, size);
+        cache_free(c);
+        return;
+    }
+    e = find(c, "k");
+    cache_hold(e);
+    is_int(learn_at(c, "k", name, 50000), CACHE_CHANGED,
+           "httpd's answer renews no bytes that are not the file's");
+    ok(!use(c, "k", 50001) && !use(c, "l", 50001), "neither key goes on");
+    ok(e->file->data[0] == 'a', "but what is being sent");
+    cache_release(c, e);
+    is_int(learn_at(c, "k", name, 50002), CACHE_LIVE, "the next one does");
+    ok(use(c, "k", 50002) && find(c, "k")->file->data[0] == 'b', "as it is");
+    memset(map, 'c', size);
+    ok(!use(c, "k", 120000), "expired");
+    is_int(learn_at(c, "k", name, 120000), CACHE_CHANGED,
+           "nor does an answer revive such bytes");
+    is_int((long)stats(c).memory, 0, "nothing is left of them");
+    munmap(map, size);
+    cache_free(c);
+}
+
+static void mappings(void)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), "/dev/shm/cpuaff-cache-%d", (int)getpid());
+    mapped(name, 8);
+    mapped(name, 20000);
+    unlink(name);
 }
 
 /* Each way in which a path may stop to be that file. */
@@ -336,6 +420,7 @@ int main(void)
     edited_open();
     refused();
     expires();
+    mappings();
     renewed();
     validates();
     shares();

@@ -134,7 +134,9 @@ static void emfile(void)
     none.rlim_cur = 0;
     setrlimit(RLIMIT_NOFILE, &none);
     ok(!use(c, "k", 1000), "cannot look: httpd answers");
-    is_int(live(c, "l", "a", 1000), CACHE_LIVE, "a file in memory is shared");
+    is_int(live(c, "l", "a", 0), CACHE_LIVE, "a file in memory is shared");
+    is_int(live(c, "m", "a", 1000), CACHE_REFUSED,
+           "but not, unread, with a later answer");
     setrlimit(RLIMIT_NOFILE, &old);
     ok(use(c, "k", 1001), "and later it is used again");
     cache_free(c);
