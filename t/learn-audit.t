@@ -1,6 +1,7 @@
 # What is noticed although the configuration does not show it: a module behind
 # a known name that chooses files itself (R2), and one whose answers change
-# without the file (the audit: one hit in a thousand is httpd's).
+# without the file (the audit: one hit in a thousand is httpd's). An audit in
+# which httpd fails is no difference.
 use strict;
 use warnings;
 use lib 't/lib';
@@ -26,6 +27,11 @@ FixedStaticCache 1000 30s
     DocumentRoot \@ROOT\@/htdocs
 </VirtualHost>
 <VirtualHost *:\@PORT\@>
+    ServerName failing.test
+    DocumentRoot \@ROOT\@/htdocs
+    ErrorDocument 500 /error.txt
+</VirtualHost>
+<VirtualHost *:\@PORT\@>
     ServerName turning.test
     DocumentRoot \@ROOT\@/htdocs
 </VirtualHost>
@@ -33,6 +39,8 @@ END
 $t->file('sendfile/a.txt', "never sent\n");
 $t->file('other.txt', "other\n");
 $t->file('turn/a.txt', "turn\n");
+$t->file('fail/a.txt', "turn\n");
+$t->file('error.txt', "error\n");
 $t->start;
 
 # R2: the answer is a whole file with its own ETag, but not httpd's choice.
@@ -54,7 +62,7 @@ sub hammer {
         my $want = 50;
         my $text = '';
         while ($want > 0) {
-            sysread $s, $text, 65536, length $text or last;
+            sysread $s, $text, 65536, length $text or return $seen;
             while ($text =~ s/\A.*?\r\n\r\nturn\n//s) { $want--, $seen++ }
         }
     }
@@ -68,6 +76,32 @@ is hammer($turn, 2500), 2500, 'every request is answered';
 $t->fixed->wait_for(sub { $t->counter('audited') >= 2 }, 5);
 cmp_ok $t->counter('audited'), '>=', 2, 'one in a thousand is audited';
 is $t->counter('differed'), 0, 'and none differs';
+
+# httpd fails when it is asked: for want of descriptors, memory or disk, or
+# because it refuses. The answer is not repeated from then on, and the vhost is
+# as it was.
+my $fail = $t->request('/fail/a.txt', 'Host: failing.test');
+for my $status (403, 500, 503, 404) {
+    unlink map $_->root . '/failing', $t->both;
+    $t->learned($fail);
+    my $refused = $status == 500
+        ? qr/error\.txt is not learned .*: answered by another request/
+        : qr/fail\/a\.txt is not learned .*: $status/;
+    my $before = $t->fixed->log_count($refused);
+    $_->write_file('failing', $status) for $t->both;
+    ok $t->fixed->wait_for(sub {
+        hammer($fail, 500);
+        $t->fixed->log_count($refused) > $before;
+    }, 20), "an audit, or a renewal, gets $status";
+    $before = $t->hits;
+    $t->same("$status is httpd's answer from then on", [$fail]) for 1 .. 3;
+    is $t->hits, $before, 'each time';
+    is $t->counter('differed'), 0, 'that is no difference';
+}
+unlink map $_->root . '/failing', $t->both;
+ok $t->learned($fail), 'and it is learned again when httpd is well';
+unlike $t->fixed->log, qr/FixedStatic is off for this vhost/,
+    'the vhost was never off';
 
 # Parts and unchanged files prove nothing against the loop.
 my $part = $t->request('/turn/a.txt', 'Host: turning.test',

@@ -314,13 +314,24 @@ static learn_reason (*const rules[])(subject *) = {
     r3_way_out, r5_environment, r6_one_file,
 };
 
-/* Does a refusal tell an audit that the loop would have been wrong? Not when
+/* Does a refusal tell that the loop would have been wrong? Not when
  * the request asked for less than the whole, and not when the process began
  * to stop in between. */
 static int tells(const lesson_note *n, learn_reason reason)
 {
     return request_whole(&n->req) && reason != LEARN_VERIFY
            && reason != LEARN_AUDIT;
+}
+
+/* Of the head that was sent: an error document's request has its own. */
+static int status_of(const subject *s)
+{
+    const learntrace *t = s->t;
+
+    return t->head_len >= sizeof("HTTP/1.1 200") - 1
+                   && !memcmp(t->head, "HTTP/1.1 ", 9)
+               ? atoi(t->head + 9)
+               : s->r->status;
 }
 
 static void refuse(subject *s, learn_reason reason)
@@ -341,12 +352,12 @@ static void refuse(subject *s, learn_reason reason)
                      learn_reason_rule(reason), learn_reason_text(reason),
                      s->detail ? ": " : "", s->detail ? s->detail : "");
     }
-    if (n->audit && tells(n, reason)) {
+    if (n->ask != LESSON_NEW && tells(n, reason)) {
         lesson *l = lesson_make(n, LESSON_REFUSED, NULL, s->r->filename);
 
         if (l) {
             l->reason = reason;
-            l->status = s->r->status;
+            l->status = status_of(s);
             l->server.server = s->r->server;
             lesson_post(l);
         }

@@ -15,7 +15,7 @@ extern module AP_MODULE_DECLARE_DATA cpuaffinity_module;
 lesson_note *lesson_note_make(const request *req, const char *head,
                               const unsigned char *key, size_t key_len,
                               uint64_t vary, int keepalives, int first,
-                              int audit, int64_t now)
+                              lesson_ask ask, int64_t now)
 {
     lesson_note *n = malloc(sizeof(*n) + key_len + req->consumed);
 
@@ -27,7 +27,7 @@ lesson_note *lesson_note_make(const request *req, const char *head,
     n->made = now;
     n->keepalives = keepalives;
     n->first = first != 0;
-    n->audit = audit != 0;
+    n->ask = (uint8_t)ask;
     n->key_len = (uint16_t)key_len;
     memcpy(n->bytes, key, key_len);
     memcpy(n->bytes + key_len, head, req->consumed);
@@ -157,7 +157,7 @@ lesson *lesson_make(const lesson_note *note, lesson_kind kind, const answer *a,
     }
     memset(l, 0, sizeof(*l));
     l->kind = (uint8_t)kind;
-    l->audit = note->audit;
+    l->ask = note->ask;
     l->mask = note->vary;
     p = (char *)(l + 1);
     l->key = memcpy(p, note->bytes, note->key_len);

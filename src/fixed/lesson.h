@@ -20,14 +20,21 @@
  * speed. */
 #define LESSON_ROOM 1024
 
-/* A request that is mine and unknown, or that was chosen for an audit. */
+/* Why httpd is asked. */
+typedef enum lesson_ask {
+    LESSON_NEW,   /* the loop cannot answer */
+    LESSON_AUDIT, /* it could: the answers are compared */
+    LESSON_AGAIN  /* it could, but its answer is getting old */
+} lesson_ask;
+
+/* A request that is mine, and that httpd is asked to answer. */
 typedef struct lesson_note {
     request req;    /* slices count from lesson_note_head() */
     uint64_t vary;  /* the mask that the key was made with */
     int64_t made;   /* CLOCK_MONOTONIC ms */
     int keepalives; /* answered on the connection before it */
     uint8_t first;  /* it is the first request of its connection */
-    uint8_t audit;  /* the loop could have answered it */
+    uint8_t ask;    /* lesson_ask */
     uint16_t key_len;
     unsigned char bytes[]; /* the key, then the head (req.consumed bytes) */
 } lesson_note;
@@ -46,7 +53,7 @@ static inline const char *lesson_note_head(const lesson_note *n)
 lesson_note *lesson_note_make(const request *req, const char *head,
                               const unsigned char *key, size_t key_len,
                               uint64_t vary, int keepalives, int first,
-                              int audit, int64_t now);
+                              lesson_ask ask, int64_t now);
 
 /* Gives the next request of @a c a note, which is owned by the connection
  * from now on. A note that was not used is dropped. The worker serving c. */
@@ -84,9 +91,9 @@ typedef enum lesson_kind {
     LESSON_WIDEN,  /* its Vary names fields that are not in the key: only key
                       and vary are filled in */
     LESSON_REFUSED /* may not be repeated: key, path, reason, status and
-                      server.server. Posted for audits only, and only when it
-                      means that the loop would have been wrong; learn has
-                      counted it */
+                      server.server. Posted only when the loop could have
+                      answered, and would have been wrong; learn has counted
+                      it */
 } lesson_kind;
 
 /* What is to be known of the vhost that answered: answer_connection's. */
@@ -102,9 +109,9 @@ typedef struct lesson_server {
 typedef struct lesson {
     struct lesson *next;
     uint8_t kind;   /* lesson_kind */
-    uint8_t audit;  /* as in the note: compare with the entry of the key */
+    uint8_t ask;    /* as in the note */
     int reason;     /* learn_reason, of LESSON_REFUSED; see learn.h */
-    int status;     /* r->status */
+    int status;     /* that was sent */
     uint64_t mask;  /* fields that the key was made with */
     uint64_t vary;  /* bits of the fields that the answer's Vary names */
     int64_t when;   /* CLOCK_MONOTONIC ms, when httpd made the answer */

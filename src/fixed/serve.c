@@ -252,8 +252,8 @@ static int repeat(serving *s, cache_entry *e, const request *req,
 
 /* The connection is httpd's from this request on, which may be learned. */
 static served hand_over(serving *s, const request *req,
-                        const unsigned char *key, size_t key_len, int audit,
-                        const char *head, size_t left)
+                        const unsigned char *key, size_t key_len,
+                        lesson_ask ask, const char *head, size_t left)
 {
     served r = flush(s, head, left);
     conn *c = s->c;
@@ -267,8 +267,8 @@ static served hand_over(serving *s, const request *req,
     }
     if (key_len) {
         c->note = lesson_note_make(req, head, key, key_len, s->st->vary,
-                                   (int)c->keepalives, c->keepalives == 0,
-                                   audit, s->l->now);
+                                   (int)c->keepalives, c->keepalives == 0, ask,
+                                   s->l->now);
         c->drop_note = free;
     }
     fate_httpd(s->l, c, head, left);
@@ -283,7 +283,7 @@ static served serve_one(serving *s, const char *head, size_t left,
     size_t len = static_key(req, head, &s->c->local, (int)s->c->keepalives,
                             s->st->vary, key);
     cache_entry *e = len ? cache_find(s->st->cache, key, len) : NULL;
-    int audit = 0, teach;
+    lesson_ask ask = LESSON_NEW;
     served result;
 
     if (e && learn_setenvif(req, head)) {
@@ -295,18 +295,22 @@ static served serve_one(serving *s, const char *head, size_t left,
         notmine_count(REQUEST_WHY_KEY);
     }
     if (e && cache_use(s->st->cache, e, s->l->now)) {
-        audit = ask_audit(s->l, s->st, e);
-        teach = audit || ask_again(s->l, e, req);
-        if (!teach && !repeat(s, e, req, head, left, &result)) {
+        if (ask_audit(s->l, s->st, e)) {
+            ask = LESSON_AUDIT;
+        }
+        else if (ask_again(s->l, e, req)) {
+            ask = LESSON_AGAIN;
+        }
+        if (ask == LESSON_NEW && !repeat(s, e, req, head, left, &result)) {
             return result;
         }
         /* What the answer does not cover is not to be learned anew. */
-        len = teach ? len : 0;
+        len = ask == LESSON_NEW ? 0 : len;
     }
     else if (len) {
         known_forget(key, len);
     }
-    return hand_over(s, req, key, len, audit, head, left);
+    return hand_over(s, req, key, len, ask, head, left);
 }
 
 /* Blank lines that came together with the request before them, which httpd
@@ -355,7 +359,7 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len, int piped)
         }
         if (v == REQUEST_NOT_MINE) {
             notmine_count(req.why);
-            hand_over(&s, NULL, NULL, 0, 0, bytes + pos, len - pos);
+            hand_over(&s, NULL, NULL, 0, LESSON_NEW, bytes + pos, len - pos);
             return;
         }
         st->lines.piped = piped || pos > 0;

@@ -12,13 +12,43 @@ static void widen(statics *st, const lesson *said)
     }
 }
 
-/* A hit that went through httpd: is its answer ours? */
+/* httpd said no, or could not (403, 500, 503: files, memory, disk): that is no
+ * other answer, but it is what it says now. */
+static int failed(const lesson *said)
+{
+    return said->kind == LESSON_REFUSED && said->status >= HTTP_BAD_REQUEST;
+}
+
+static void forget(statics *st, cache_entry *e, const lesson *said)
+{
+    cache_forget_file(st->cache, e);
+    known_forget(said->key, said->key_len);
+}
+
+/* A hit that was to be learned again: what cannot be is not repeated. */
+static void again(statics *st, const lesson *said)
+{
+    cache_entry *e = said->kind == LESSON_REFUSED
+                         ? cache_find(st->cache, said->key, said->key_len)
+                         : NULL;
+
+    if (e) {
+        forget(st, e, said);
+    }
+}
+
+/* A hit that went through httpd: is its answer ours? (Its bytes are compared
+ * when it is learned.) */
 static void audit(loop *l, statics *st, const lesson *said)
 {
     cache_entry *e = cache_find(st->cache, said->key, said->key_len);
 
     /* Look at the file at once: one that changed explains a difference. */
     if (!e || !cache_use(st->cache, e, l->now + st->config.valid + 1)) {
+        return;
+    }
+    if (failed(said)) {
+        forget(st, e, said);
         return;
     }
     if (l->row) {
@@ -29,7 +59,7 @@ static void audit(loop *l, statics *st, const lesson *said)
     }
     if (said->kind == LESSON_WIDEN
         || (said->kind == LESSON_REFUSED && said->reason == LEARN_YOUNG)) {
-        cache_forget(st->cache, e);
+        forget(st, e, said);
         return;
     }
     if (l->row) {
@@ -45,8 +75,11 @@ void study_lesson(loop *l, statics *st, const lesson *said)
 {
     const lesson_server *tag;
 
-    if (said->audit) {
+    if (said->ask == LESSON_AUDIT) {
         audit(l, st, said);
+    }
+    else if (said->ask == LESSON_AGAIN) {
+        again(st, said);
     }
     if (said->kind == LESSON_WIDEN) {
         widen(st, said);

@@ -3,6 +3,8 @@
  * the same. Built by t/learn-audit.t.
  *   /sendfile/...  its handler sends the file that the Cookie names
  *   /turn/...      gets another header field once ServerRoot/turned is there
+ *   /fail/...      is answered with the status in ServerRoot/failing, once
+ *                  that is there
  */
 #include "httpd.h"
 #include "http_config.h"
@@ -52,10 +54,26 @@ static int turn(request_rec *r)
     return DECLINED;
 }
 
+static int fail(request_rec *r)
+{
+    const char *name = ap_server_root_relative(r->pool, "failing");
+    apr_file_t *file;
+    char text[8] = "";
+
+    if (!strncmp(r->uri, "/fail/", 6)
+        && !apr_file_open(&file, name, APR_READ, 0, r->pool)) {
+        apr_file_gets(text, sizeof(text), file);
+        apr_file_close(file);
+        return atoi(text);
+    }
+    return DECLINED;
+}
+
 static void register_hooks(apr_pool_t *p)
 {
     ap_hook_handler(send_file, NULL, NULL, APR_HOOK_FIRST);
     ap_hook_fixups(turn, NULL, NULL, APR_HOOK_LAST);
+    ap_hook_fixups(fail, NULL, NULL, APR_HOOK_LAST);
 }
 
 /* The name that httpd knows it by. */

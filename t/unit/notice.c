@@ -31,7 +31,7 @@ static void fill(lesson *l, const char *head, unsigned flags)
 
     memset(l, 0, sizeof(*l));
     l->kind = LESSON_ANSWER;
-    l->audit = 1;
+    l->ask = LESSON_AUDIT;
     l->status = 200;
     l->mask = 5;
     l->vary = 1;
@@ -113,7 +113,7 @@ static void test_round(void)
             rc = notice_parse(bytes, len, NOW, &out, head);
             ok(!rc && is_same(&in, &out), "head %d, flags %u: the same again",
                (int)i, flags);
-            ok(!rc && !out.audit, "but no audit");
+            ok(!rc && out.ask == LESSON_NEW, "but no audit");
         }
     }
 }
