@@ -6,6 +6,7 @@ use lib 't/lib';
 use Test::More;
 use Test::Twin;
 use IO::Socket::INET;
+use Time::HiRes qw(sleep);
 
 my $conf = <<'END';
 <Location /server-status>
@@ -26,6 +27,22 @@ sub auto {
         split /\n/, $text;
     return { odd => \@odd, bytes => length $r . $all,
         map /^([^:]+): (.*)$/ ? ($1, $2) : (), split /\n/, $text };
+}
+
+# A look after which nothing is counted but itself: what was answered is
+# counted a little later.
+sub settled {
+    my ($h) = @_;
+    my ($now, $same) = (auto($h), 0);
+    $h->wait_for(sub {
+        sleep 0.05;
+        my $next = auto($h);
+        $same = $next->{'Total Accesses'} == $now->{'Total Accesses'} + 1
+            ? $same + 1 : 0;
+        $now = $next;
+        return $same >= 4;
+    }, 10);
+    return $now;
 }
 
 # Looks until so many answers more are counted than at the look before; each
@@ -84,7 +101,7 @@ sub raw {
     push @r, $r[0] =~ s/^GET/HEAD/r;
     $t->learned($_) for @r;
     my $hits = $t->hits;
-    my @before = map auto($_), $t->both;
+    my @before = map settled($_), $t->both;
     my ($n, $size) = (0, 0);
     for (1 .. 40) {
         for my $h ($t->both) {
@@ -100,7 +117,8 @@ sub raw {
         my ($accesses, $bytes, $now) =
             grown(($t->both)[$i], $before[$i], $n);
         is $accesses, $n, "$who: accesses";
-        cmp_ok abs($bytes - $size), '<=', 1024, "$who: bytes";
+        # mod_logio may have looked at the first byte of the next request
+        cmp_ok abs($bytes - $size), '<=', 1024 + $n, "$who: bytes";
         next if !$i;
         is_deeply $now->{odd}, $before[0]{odd}, 'nothing but keys and values';
         ok exists $now->{"CPUAffinity$_"}, "CPUAffinity$_"
@@ -128,8 +146,10 @@ END
     ok !exists $now->{'Total Accesses'}, 'ExtendedStatus off: no counts';
     my ($row) = $now->{Scoreboard} =~ /^(.{5})/;
     is substr($row, 4), '_', 'the loop is ready';
-    is auto($t->stock)->{BusyWorkers}, 1, 'one is busy: the look';
-    is $now->{BusyWorkers}, 1, 'and so it is here';
+    for my $h ($t->both) {
+        ok $h->wait_for(sub { auto($h)->{BusyWorkers} == 1 }, 10),
+            'one is busy: the look';
+    }
     my $hits = $t->hits;
     my $s = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
         PeerPort => $t->fixed->port, Timeout => 5);
@@ -151,7 +171,7 @@ END
     $t->learned($r);
     my $count = 0;
     for my $generation (0 .. 2) {
-        my $now = auto($t->fixed);
+        my $now = settled($t->fixed);
         my ($accesses) = grown($t->fixed, $now,
             scalar raw($t->fixed, ($r) x 50));
         is $accesses, 50, "generation $generation: counted";

@@ -47,6 +47,15 @@ void lines_add(lines *ls, const conn *c, cache_entry *e, const server_rec *s,
     };
 }
 
+void lines_close(lines *ls, int waits)
+{
+    accesslog_record *last = ls->n ? &ls->line[ls->n - 1].record : NULL;
+
+    if (last && (waits || !last->body)) {
+        last->keepalive = 0;
+    }
+}
+
 /* What has left belongs to the first of them. As httpd has it: what was to be
  * sent is the body's length, and what was sent is what the kernel took. */
 static void settle(accesslog_record *r, int64_t *sent)

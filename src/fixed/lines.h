@@ -42,6 +42,11 @@ void lines_add(lines *ls, const conn *c, cache_entry *e, const server_rec *s,
                const request *req, const char *head, const char *made,
                const answer_reply *reply);
 
+/* The last answer of the batch is its connection's last, which httpd finds
+ * out after a body has left, but before anything else has. @a waits: some of
+ * the answer has not left either */
+void lines_close(lines *ls, int waits);
+
 /* The batch has left but for its last @a left bytes, which never will unless
  * that is 0: the client has gone. */
 void lines_end(lines *ls, cache *c, int64_t left);

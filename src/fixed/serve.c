@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "fixed/ask.h"
+#include "fixed/blank.h"
 #include "fixed/cold.h"
 #include "fixed/fate.h"
 #include "fixed/known.h"
@@ -100,6 +101,9 @@ static void end_batch(serving *s, send_result r)
     sending *job = s->c->answer;
     statics *st = s->st;
 
+    if (s->close) {
+        lines_close(&st->lines, r != SEND_DONE);
+    }
     if (r == SEND_DONE || r == SEND_FAILED || !job) {
         lines_end(&st->lines, st->cache, left);
         score_batch(&st->score, left);
@@ -109,9 +113,21 @@ static void end_batch(serving *s, send_result r)
     score_keep(&st->score, job);
 }
 
+/* Blank lines that came together with the request before them, which httpd
+ * skips; more than it allows end the connection. @return bytes to skip */
+static size_t skip_blank(serving *s, const char *bytes, size_t len)
+{
+    return s->close
+               ? 0
+               : blank_skip(bytes, len, DEFAULT_LIMIT_BLANK_LINES, &s->close);
+}
+
 /* What a send came to, for the one whose unread bytes are @a rest. */
 static served sent(serving *s, send_result r, const char *rest, size_t len)
 {
+    if (r != SEND_DONE && r != SEND_FAILED) {
+        skip_blank(s, rest, len);
+    }
     end_batch(s, r);
     switch (r) {
     case SEND_DONE:
@@ -311,25 +327,6 @@ static served serve_one(serving *s, const char *head, size_t left,
         known_forget(key, len);
     }
     return hand_over(s, req, key, len, ask, head, left);
-}
-
-/* Blank lines that came together with the request before them, which httpd
- * skips; more than it allows end the connection. @return bytes to skip */
-static size_t skip_blank(serving *s, const char *bytes, size_t len)
-{
-    size_t pos = 0;
-    int blank = 0;
-
-    while (pos < len && !s->close) {
-        size_t cr = bytes[pos] == '\r' && pos + 1 < len;
-
-        if (bytes[pos + cr] != '\n') {
-            break;
-        }
-        pos += cr + 1;
-        s->close = ++blank > DEFAULT_LIMIT_BLANK_LINES;
-    }
-    return pos;
 }
 
 /* Answers what is there, in order. @a piped: an answer went before it. */

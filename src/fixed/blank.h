@@ -1,0 +1,19 @@
+/*
+ * blank: blank lines between two requests of a connection, which httpd skips.
+ * Pure.
+ */
+#ifndef CPUAFFINITY_BLANK_H
+#define CPUAFFINITY_BLANK_H
+
+#include <stddef.h>
+
+/*
+ * Complete blank lines (LF, CRLF) that the bytes begin with.
+ * @param most so many are skipped; one more ends the connection
+ * @param over set to 1 when there is one more, and counting ends there;
+ *        otherwise as it was
+ * @return how many bytes they are
+ */
+size_t blank_skip(const char *bytes, size_t len, int most, int *over);
+
+#endif
