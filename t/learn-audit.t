@@ -39,8 +39,13 @@ END
 $t->file('sendfile/a.txt', "never sent\n");
 $t->file('other.txt', "other\n");
 $t->file('turn/a.txt', "turn\n");
-$t->file('fail/a.txt', "turn\n");
+$t->file("$_.txt", "turn\n") for qw(fail/a turn/scarce);
 $t->file('error.txt', "error\n");
+unless ($ENV{PRELOAD}) {
+    $_->{env} = { NOOPEN => 'scarce.txt', NOOPEN_IF => $_->root . '/none-left',
+        LD_PRELOAD => Test::Httpd::build_dir() . '/preload/noopen.so' }
+        for $t->both;
+}
 $t->start;
 
 # R2: the answer is a whole file with its own ETag, but not httpd's choice.
@@ -102,6 +107,26 @@ unlink map $_->root . '/failing', $t->both;
 ok $t->learned($fail), 'and it is learned again when httpd is well';
 unlike $t->fixed->log, qr/FixedStatic is off for this vhost/,
     'the vhost was never off';
+
+# As it really happens: no descriptor is left to open the file with.
+SKIP: {
+    skip 'a sanitizer is preloaded, and so would be what denies', 8
+        if $ENV{PRELOAD};
+    my $scarce = $t->request('/turn/scarce.txt', 'Host: turning.test');
+    my $refused = qr/turn\/scarce\.txt is not learned .*: 403/;
+    ok $t->learned($scarce), 'a file is known';
+    $_->write_file('none-left', '') for $t->both;
+    ok $t->fixed->wait_for(sub {
+        hammer($scarce, 500);
+        $t->fixed->log_count($refused);
+    }, 20), 'an audit cannot open it';
+    my $before = $t->hits;
+    $t->same('httpd says so from then on', [$scarce]) for 1 .. 3;
+    is $t->hits, $before, 'each time';
+    unlink map $_->root . '/none-left', $t->both;
+    ok $t->learned($scarce), 'it is learned again when there are some';
+    is $t->counter('differed'), 0, 'that was no difference';
+}
 
 # Parts and unchanged files prove nothing against the loop.
 my $part = $t->request('/turn/a.txt', 'Host: turning.test',

@@ -145,20 +145,20 @@ END
     ok $known->('small'), 'the loops answer again';
     is +($letters->('small', 20))[0], 'c', 'with the new bytes';
 
-    # An audit, after a thousand hits.
-    scrawl('small', 'd');
-    my $c = Test::Client->new($port);
-    my $audited = Test::Client::counter($h, 'audited');
-    $h->wait_for(sub {
-        for (1 .. 500) {
-            $c->get('/small') or $c = Test::Client->new($port);
-        }
-        return Test::Client::counter($h, 'audited') > $audited;
-    }, 20);
-    $c->close;
-    is Test::Client::counter($h, 'differed'), 0,
-        'an audit takes it for no fault of the configuration';
+    # An audit, after a thousand hits of one process.
     if ($seats == 1) {
+        scrawl('small', 'd');
+        my $c = Test::Client->new($port);
+        my $audited = Test::Client::counter($h, 'audited');
+        ok $h->wait_for(sub {
+            for (1 .. 500) {
+                $c->get('/small') or $c = Test::Client->new($port);
+            }
+            return Test::Client::counter($h, 'audited') > $audited;
+        }, 20), 'an audit';
+        $c->close;
+        is Test::Client::counter($h, 'differed'), 0,
+            'takes it for no fault of the configuration';
         is +($letters->('small', 20))[0], 'd', 'the bytes are new after it';
     }
     ok $known->('small'), 'and the loops answer again';

@@ -150,6 +150,7 @@ static loop *open_loop(apr_pool_t *pchild, server_rec *s,
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
                      "the door to httpd's threads could not be made");
+        loop_unmake(l);
         return NULL;
     }
     return l;

@@ -32,7 +32,7 @@ static void woken(loop *l, watch *w, uint32_t events)
     }
 }
 
-static void unmake(loop *l)
+void loop_unmake(loop *l)
 {
     if (l->epoll >= 0) {
         close(l->epoll);
@@ -60,7 +60,7 @@ loop *loop_make(apr_pool_t *p, server_rec *s)
         || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->wake_fd, &ev)) {
         ap_log_error(APLOG_MARK, APLOG_ERR, errno, s,
                      "the loop's epoll or eventfd could not be made");
-        unmake(l);
+        loop_unmake(l);
         return NULL;
     }
     conn_slab_init(&l->conns);

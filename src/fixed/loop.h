@@ -126,6 +126,9 @@ typedef enum loop_stop_mode {
  */
 loop *loop_make(apr_pool_t *p, server_rec *s);
 
+/* Gives up what a loop has whose thread was never started. */
+void loop_unmake(loop *l);
+
 /* Starts the thread. @return APR_SUCCESS or why not (logged) */
 apr_status_t loop_start(loop *l, apr_pool_t *p);
 
