@@ -222,6 +222,11 @@ int cache_use(cache *c, cache_entry *e, int64_t now)
     return 1;
 }
 
+void cache_distrust(cache_entry *e)
+{
+    of(e)->looked = INT64_MIN / 2;
+}
+
 int cache_renew(cache_entry *e, int64_t now)
 {
     node *n = of(e);

@@ -96,6 +96,9 @@ cache_entry *cache_find(cache *c, const void *key, size_t len);
  */
 int cache_use(cache *c, cache_entry *e, int64_t now);
 
+/* The next cache_use() looks at the file, however lately it was looked at. */
+void cache_distrust(cache_entry *e);
+
 /*
  * 1 when httpd should give @a e again before it expires: this one request is
  * to be learned from, while others still repeat it. Only for an entry for

@@ -44,7 +44,11 @@ static void audit(loop *l, statics *st, const lesson *said)
     cache_entry *e = cache_find(st->cache, said->key, said->key_len);
 
     /* Look at the file at once: one that changed explains a difference. */
-    if (!e || !cache_use(st->cache, e, l->now + st->config.valid + 1)) {
+    if (!e) {
+        return;
+    }
+    cache_distrust(e);
+    if (!cache_use(st->cache, e, l->now)) {
         return;
     }
     if (failed(said)) {

@@ -23,6 +23,12 @@ static void twice(void)
     ok(strstr(e->answer.head, "X: 1\r\n") != NULL, "the answer's head");
     is_str(e->path, path("a"), "the path");
     is_int((long)e->hits, 1, "one hit");
+    write_file("a", "HELLO");
+    ok(use(c, "k", 0), "its file is trusted for a while");
+    cache_distrust(find(c, "k"));
+    ok(!use(c, "k", 0), "but not when it is asked for at once");
+    learn(c, "k", "a", "X: 1\r\n", 0);
+    learn(c, "k", "a", "X: 1\r\n", 0);
     is_int(learn(c, "k", "a", "X: 2\r\n", 0), CACHE_CHANGED, "changed");
     ok(!use(c, "k", 0), "and not live any more");
     cache_free(c);
