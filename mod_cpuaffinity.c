@@ -79,7 +79,7 @@ static const command_rec directives[] = {
                    WHICH(CONFIG_STATIC_MEMORY), RSRC_CONF,
                    "size up to which files are answered from memory, and the "
                    "memory for that"),
-    {NULL}};
+    {.name = NULL}};
 
 static int pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
 {

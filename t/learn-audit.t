@@ -11,9 +11,9 @@ use Time::HiRes qw(sleep);
 
 my $dir = Test::Httpd->new(module => 0); # for its ServerRoot only
 my $so = $dir->root . '/mod_disguise.so';
-my $flags = join ' ', map { my $v = `apxs -q $_`; chomp $v; $v }
+my $flags = join ' ', map { my $v = `@{[Test::Httpd::apxs()]} -q $_`; chomp $v; $v }
     qw(CFLAGS EXTRA_CPPFLAGS);
-chomp(my $include = `apxs -q INCLUDEDIR`);
+chomp(my $include = `@{[Test::Httpd::apxs()]} -q INCLUDEDIR`);
 chomp(my $apr = `apr-1-config --includes --cppflags`);
 is system("cc -shared -fPIC $flags -I$include $apr -o $so "
     . 't/module/disguise.c'), 0, 'the module is built';

@@ -10,6 +10,7 @@
 #include "mpm_common.h"
 #include "scoreboard.h"
 
+#include "compat.h"
 #include "affinity/pin.h"
 #include "affinity/tasks.h"
 
@@ -385,7 +386,7 @@ apr_status_t watch_start(apr_pool_t *pchild, const watch_config *cf)
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&watch.wake, &attr);
     pthread_condattr_destroy(&attr);
-    rv = ap_thread_create(&watch.thread, NULL, watch_main, NULL, pchild);
+    rv = compat_thread_create(&watch.thread, NULL, watch_main, NULL, pchild);
     if (rv != APR_SUCCESS) {
         watch.thread = NULL;
         return rv;

@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "compat.h"
 #include "affinity/pin.h"
 #include "fixed/adopt.h"
 #include "fixed/listener.h"
@@ -199,7 +200,7 @@ apr_status_t loop_start(loop *l, apr_pool_t *p)
     if (listener_make(l, p) || adopt_make(l, p)) {
         return APR_ENOMEM;
     }
-    rv = ap_thread_create(&l->thread, NULL, thread_main, l, p);
+    rv = compat_thread_create(&l->thread, NULL, thread_main, l, p);
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, l->server,
                      "the loop's thread could not be started");

@@ -8,6 +8,7 @@
 #include "http_core.h"
 #include "http_protocol.h"
 
+#include "compat.h"
 #include "report/learning.h"
 
 static const char *text(const json_t *o, const char *key)
@@ -200,9 +201,9 @@ void page_section(request_rec *r, const json_t *model)
 
 void page_html(request_rec *r, const json_t *model)
 {
-    ap_rputs(DOCTYPE_HTML_4_01 "<html><head><meta name=\"viewport\" content="
-                               "\"width=device-width\"><title>CPU affinity"
-                               "</title></head><body>\n<h1>CPU affinity of ",
+    ap_rputs(COMPAT_DOCTYPE "<html><head><meta name=\"viewport\" content="
+                            "\"width=device-width\"><title>CPU affinity"
+                            "</title></head><body>\n<h1>CPU affinity of ",
              r);
     ap_rprintf(r, "%s</h1>\n", ap_escape_html(r->pool, ap_get_server_name(r)));
     page_section(r, model);

@@ -10,7 +10,7 @@ package Test::Httpd;
 #   is_deeply [map $_->{cpus}, $h->threads('worker')], [...];
 #   $h->graceful; $h->finish;
 #
-# Environment: BUILD (where the module is), HTTPD, PRELOAD and SANITIZER
+# Environment: BUILD (where the module is), APXS, HTTPD, PRELOAD and SANITIZER
 # (set by "make asan"), KEEP=1 (leave the ServerRoot behind).
 
 use strict;
@@ -24,8 +24,10 @@ use POSIX qw(:sys_wait_h);
 use Test::More ();
 use Time::HiRes qw(sleep time);
 
-my $apxs = -x '/usr/bin/apxs' ? '/usr/bin/apxs' : 'apxs';
+my $apxs = $ENV{APXS} || (-x '/usr/bin/apxs' ? '/usr/bin/apxs' : 'apxs');
 my %used_port;
+
+sub apxs { return $apxs }
 
 sub httpd_binary {
     return $ENV{HTTPD} if $ENV{HTTPD};
