@@ -144,8 +144,9 @@ END
     like $t->fixed->log, qr/ThreadLimit 5\b/, 'room for the row is made';
     my $now = auto($t->fixed);
     ok !exists $now->{'Total Accesses'}, 'ExtendedStatus off: no counts';
-    my ($row) = $now->{Scoreboard} =~ /^(.{5})/;
-    is substr($row, 4), '_', 'the loop is ready';
+    ok $t->fixed->wait_for(sub {
+        return auto($t->fixed)->{Scoreboard} =~ /^...._/;
+    }, 10), 'the loop is ready';
     for my $h ($t->both) {
         ok $h->wait_for(sub { auto($h)->{BusyWorkers} == 1 }, 10),
             'one is busy: the look';

@@ -42,9 +42,9 @@ int main(void)
             for (most = 0; most < 4; most++) {
                 int a = 0, b = 0;
 
-                wrong += blank_skip(s, len, most, &a)
-                             != expected(s, len, most, &b)
-                         || a != b;
+                wrong +=
+                    blank_skip(s, len, most, &a) != expected(s, len, most, &b)
+                    || a != b;
             }
         }
     }
