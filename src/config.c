@@ -73,6 +73,7 @@ void *config_create_dir(apr_pool_t *p, char *path)
     config_dir *cf = apr_pcalloc(p, sizeof(*cf));
 
     cf->fixed_static = CONFIG_UNSET;
+    cf->refused = CONFIG_UNSET;
     return cf;
 }
 
@@ -83,6 +84,7 @@ void *config_merge_dir(apr_pool_t *p, void *basev, void *addv)
     config_dir *cf = apr_pcalloc(p, sizeof(*cf));
 
     MERGE(fixed_static);
+    MERGE(refused);
     return cf;
 }
 
@@ -110,9 +112,9 @@ config_server *config_get(const server_rec *s)
     return ap_get_module_config(s->module_config, &cpuaffinity_module);
 }
 
-const config_dir *config_dir_get(const request_rec *r)
+const config_dir *config_dir_get(const ap_conf_vector_t *dir)
 {
-    return ap_get_module_config(r->per_dir_config, &cpuaffinity_module);
+    return ap_get_module_config(dir, &cpuaffinity_module);
 }
 
 const char *config_where(const config_server *cf, const char *name)
@@ -356,8 +358,13 @@ const char *config_set_words(cmd_parms *cmd, void *dir, const char *arg,
 const char *config_set_static(cmd_parms *cmd, void *dir, int on)
 {
     config_dir *cf = dir;
-    const char *err = ap_check_cmd_context(cmd, NOT_IN_HTACCESS | NOT_IN_LIMIT);
+    const char *err;
 
+    if (cmd->directive->data) {
+        cf->refused = (int)((apr_size_t)cmd->directive->data - 1);
+        return NULL;
+    }
+    err = ap_check_cmd_context(cmd, NOT_IN_HTACCESS | NOT_IN_LIMIT);
     if (!err) {
         cf->fixed_static = on;
     }

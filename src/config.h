@@ -59,7 +59,11 @@ typedef struct config_server {
 /* Directory configuration. Create: unset. Merge: the inner one wins. */
 typedef struct config_dir {
     int fixed_static; /* FixedStatic: CONFIG_UNSET, 0, 1 */
+    int refused;      /* a directive forbids learning: the number of its mark */
 } config_dir;
+
+/* The data of a FixedStatic in the tree that is a mark (learnmark). */
+#define CONFIG_MARK(number) ((void *)(apr_size_t)((number) + 1))
 
 /* The module record's members. Results from @a p. */
 void *config_create_server(apr_pool_t *p, server_rec *s);
@@ -71,10 +75,9 @@ void *config_merge_dir(apr_pool_t *p, void *base, void *add);
  * configuration, in check_config. */
 void config_defaults(config_server *cf);
 
-/* The main server's configuration; the effective one of a request's
- * directory. */
+/* The main server's configuration; that of a per-directory vector. */
 config_server *config_get(const server_rec *s);
-const config_dir *config_dir_get(const request_rec *r);
+const config_dir *config_dir_get(const ap_conf_vector_t *dir);
 
 /* A directive's name and place: "CPUAffinity", "file:line" or NULL. */
 extern const char *const config_names[CONFIG_DIRECTIVES];

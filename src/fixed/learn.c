@@ -11,7 +11,9 @@
 #include "fixed/learnauthz.h"
 #include "fixed/learncount.h"
 #include "fixed/learndirective.h"
+#include "fixed/learnmark.h"
 #include "fixed/learnmodules.h"
+#include "fixed/learnobstacle.h"
 #include "fixed/learnserver.h"
 #include "fixed/learntrace.h"
 #include "fixed/notice.h"
@@ -57,11 +59,20 @@ int learn_server(unsigned n, learn_state *state)
         state->rule = learn_reason_rule(s->reason);
         state->why = s->why;
     }
+    else if (s->covers) {
+        state->rule = s->covers->rule;
+        state->why = s->why;
+    }
     else if (learnserver_any() && learncount_is_off(s->index)) {
         state->rule = learn_reason_rule(LEARN_AUDIT);
         state->why = learn_reason_text(LEARN_AUDIT);
     }
     return 1;
+}
+
+const obstacle *learn_obstacle(unsigned n)
+{
+    return learnobstacle_at(n);
 }
 
 void learn_differs(const lesson *l, const char *what)
@@ -114,6 +125,7 @@ void learn_pre_config(apr_pool_t *pconf)
     learntree_walk(ap_conftree, find_wish, &w);
     if (w.wanted) {
         learnauthz_wrap(pconf);
+        learnmark_insert(pconf);
         accesslogtime_register(pconf);
     }
 }
@@ -151,9 +163,31 @@ void learn_post_config(apr_pool_t *pconf, server_rec *s)
     }
 }
 
+/* A line for the vhost, and two for each thing that stands in the way. */
+static void dump_server(apr_pool_t *p, unsigned server,
+                        const learn_state *state)
+{
+    const obstacle *o;
+    unsigned i;
+
+    if (state->rule) {
+        printf("FixedStatic for %s: off, %s: %s\n", state->name, state->rule,
+               state->why);
+    }
+    else {
+        printf("FixedStatic for %s: answers may be repeated\n", state->name);
+    }
+    for (i = 0; (o = learn_obstacle(i)); i++) {
+        if (o->server == server) {
+            printf("  not in %s, %s: %s\n    change: %s\n", o->section, o->rule,
+                   obstacle_text(p, o), o->advice);
+        }
+    }
+}
+
 void learn_dump(apr_pool_t *p, server_rec *s)
 {
-    const learnserver *l;
+    learn_state state;
     const char *why;
     unsigned i;
 
@@ -168,23 +202,12 @@ void learn_dump(apr_pool_t *p, server_rec *s)
     if (why) {
         learnserver_refuse_all(why);
     }
-    for (i = 0; (l = learnserver_at(i)); i++) {
-        if (!l->wanted) {
-            continue;
-        }
-        printf("FixedStatic for %s: ", l->server->server_hostname
-                                           ? l->server->server_hostname
-                                           : "the main server");
-        if (l->reason == LEARN_OK) {
-            printf("answers may be repeated\n");
-        }
-        else {
-            printf("off, %s: %s\n", learn_reason_rule(l->reason), l->why);
-        }
-        if (l->header_why) {
-            printf("  off in sections: %s\n", l->header_why);
+    for (i = 0; learn_server(i, &state); i++) {
+        if (state.wanted) {
+            dump_server(p, i, &state);
         }
     }
+    fflush(stdout); /* "Syntax OK" comes from elsewhere */
 }
 
 static unsigned hooks_judged;

@@ -13,6 +13,7 @@
 #include "http_config.h"
 
 #include "fixed/lesson.h"
+#include "fixed/obstacle.h"
 #include "fixed/request.h"
 
 /* Why something is not learned: id, the rule, the text for log and status. */
@@ -61,6 +62,10 @@ typedef struct learn_state {
     const char *rule; /* that refuses it as a whole; NULL: none */
     const char *why;  /* directive and place, or module; NULL without rule */
 } learn_state;
+
+/* What stands in the way, of all servers; NULL: there are no more. The n-th
+ * has the index n. Any thread of a child. */
+const obstacle *learn_obstacle(unsigned n);
 
 /* The n-th server's. @return 0: there are no more. Any thread of a child. */
 int learn_server(unsigned n, learn_state *state);

@@ -13,6 +13,7 @@ typedef struct directive {
     apr_pool_t *p;
     const learntree_place *at;
     learndirective *out;
+    int dry; /* only to be judged */
 } directive;
 
 static int is_off(const directive *d)
@@ -35,7 +36,11 @@ int learndirective_wants(apr_pool_t *p, const ap_directive_t *node)
 
 static void fixed_static(directive *d)
 {
+    if (d->at->node->data) {
+        return; /* learnmark's */
+    }
     d->out->wanted = learndirective_wants(d->p, d->at->node);
+    d->out->unwanted = !d->out->wanted;
 }
 
 /* Which words a Header directive has after "always" or "onsuccess". */
@@ -79,19 +84,15 @@ static const char *judge_header(directive *d)
 /* mod_headers is inert when all that it does is constant. */
 static void header(directive *d)
 {
-    const char *why = judge_header(d);
-
-    if (d->at->section) {
-        d->out->section = why;
-    }
-    else {
-        d->out->refuse = why;
-    }
+    d->out->refuse = judge_header(d);
 }
 
 static void setenvif(directive *d)
 {
-    d->out->refuse = learnsetenvif_add(d->p, d->at->node);
+    d->out->refuse = learnsetenvif_judge(d->p, d->at->node);
+    if (!d->out->refuse && !d->dry) {
+        learnsetenvif_add(d->p, d->at->node);
+    }
 }
 
 /* A name that the resolver gives is for httpd's own threads to wait for. */
@@ -158,31 +159,35 @@ static void read_timeout(directive *d)
     }
 }
 
+/* In a section the scoped ones matter to requests to that section only: all
+ * that they do is in the directory's configuration. A name that was looked up
+ * is the connection's, on the other hand. */
 static const struct {
     const char *name;
     void (*judge)(directive *);
+    int scoped;
 } judges[] = {
-    {"FixedStatic", fixed_static},
-    {"Header", header},
-    {"RequestHeader", refused},
-    {"SetEnvIf", setenvif},
-    {"SetEnvIfNoCase", setenvif},
-    {"SetEnvIfExpr", setenvif},
-    {"BrowserMatch", setenvif},
-    {"BrowserMatchNoCase", setenvif},
-    {"HostnameLookups", host_name_lookups},
-    {"UseCanonicalName", canonical},
-    {"UseCanonicalPhysicalPort", canonical},
-    {"IdentityCheck", identity_check},
-    {"LogIOTrackTTFB", refused},
-    {"SSLEngine", ssl_engine},
-    {"RemoteIPProxyProtocol", proxy_protocol},
-    {"RequestReadTimeout", read_timeout},
+    {"FixedStatic", fixed_static, 0},
+    {"Header", header, 1},
+    {"RequestHeader", refused, 1},
+    {"SetEnvIf", setenvif, 1},
+    {"SetEnvIfNoCase", setenvif, 1},
+    {"SetEnvIfExpr", setenvif, 1},
+    {"BrowserMatch", setenvif, 1},
+    {"BrowserMatchNoCase", setenvif, 1},
+    {"HostnameLookups", host_name_lookups, 0},
+    {"UseCanonicalName", canonical, 1},
+    {"UseCanonicalPhysicalPort", canonical, 1},
+    {"IdentityCheck", identity_check, 0},
+    {"LogIOTrackTTFB", refused, 0},
+    {"SSLEngine", ssl_engine, 0},
+    {"RemoteIPProxyProtocol", proxy_protocol, 0},
+    {"RequestReadTimeout", read_timeout, 0},
     /* filters that expressions choose; by type they are chosen by name */
-    {"FilterProvider", refused},
-    {"FilterChain", refused},
-    {"AddOutputFilterByType", nothing},
-    {"ProxyStatus", nothing}, /* of the status page */
+    {"FilterProvider", refused, 1},
+    {"FilterChain", refused, 1},
+    {"AddOutputFilterByType", nothing, 0},
+    {"ProxyStatus", nothing, 0}, /* of the status page */
 };
 
 /* A directive of a module that is inert only where it is not configured. In
@@ -199,18 +204,37 @@ static void judge_module(directive *d)
     }
 }
 
+/* @return 1 when what it says counts for its section only */
+static int judge(directive *d)
+{
+    size_t i;
+
+    memset(d->out, 0, sizeof(*d->out));
+    for (i = 0; i < sizeof(judges) / sizeof(judges[0]); i++) {
+        if (learntree_is(d->at->node, judges[i].name)) {
+            judges[i].judge(d);
+            return judges[i].scoped && d->at->section;
+        }
+    }
+    judge_module(d);
+    return 0;
+}
+
 void learndirective_judge(apr_pool_t *p, const learntree_place *at,
                           learndirective *out)
 {
-    directive d = {p, at, out};
-    size_t i;
+    directive d = {p, at, out, 0};
 
-    memset(out, 0, sizeof(*out));
-    for (i = 0; i < sizeof(judges) / sizeof(judges[0]); i++) {
-        if (learntree_is(at->node, judges[i].name)) {
-            judges[i].judge(&d);
-            return;
-        }
+    if (judge(&d)) {
+        out->section = out->refuse;
+        out->refuse = NULL;
     }
-    judge_module(&d);
+}
+
+int learndirective_is_scoped(apr_pool_t *p, const learntree_place *at)
+{
+    learndirective out;
+    directive d = {p, at, &out, 1};
+
+    return judge(&d) && out.refuse;
 }

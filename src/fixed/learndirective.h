@@ -15,8 +15,9 @@
  */
 typedef struct learndirective {
     const char *refuse;  /* why its servers are refused: static or from p */
-    const char *section; /* why sections' requests are refused */
+    const char *section; /* why requests to its section are refused */
     int wanted;          /* FixedStatic on */
+    int unwanted;        /* FixedStatic off */
     int plain;           /* validators are touched */
     int tls;             /* SSLEngine on */
     int proxied;         /* PROXY protocol */
@@ -29,6 +30,10 @@ typedef struct learndirective {
 /* Judges one. Results from @a p. */
 void learndirective_judge(apr_pool_t *p, const learntree_place *at,
                           learndirective *out);
+
+/* Is it one in a section that refuses requests to that section, and these
+ * only? Changes nothing. @a p for temporary text */
+int learndirective_is_scoped(apr_pool_t *p, const learntree_place *at);
 
 /* Is it a FixedStatic that is not off? @a p for temporary text. */
 int learndirective_wants(apr_pool_t *p, const ap_directive_t *node);

@@ -49,6 +49,7 @@ typedef struct subject {
 static void refuse(subject *s, const char *what, const char *why)
 {
     if (!s->out->refuse) {
+        s->out->node = s->log->node;
         s->out->refuse =
             apr_psprintf(logs.pool, "%s: %s is httpd's to write%s%s",
                          learntree_where(logs.pool, s->log->node), what,

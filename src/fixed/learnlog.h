@@ -19,8 +19,9 @@ void learnlog_add(const learntree_place *at);
 typedef struct learnlog_verdict {
     const char *refuse; /* the directive, its place and the item that only
                            httpd can write; NULL: none */
-    int env;            /* lines depend on environment variables */
-    int id;             /* lines show whether the error log has some */
+    const ap_directive_t *node; /* that directive */
+    int env;                    /* lines depend on environment variables */
+    int id;                     /* lines show whether the error log has some */
 } learnlog_verdict;
 
 /* The logs of one server, those that it may inherit included. Text is from

@@ -15,7 +15,9 @@
 #include "fixed/intake.h"
 #include "fixed/learncount.h"
 #include "fixed/learnfilter.h"
+#include "fixed/learnmark.h"
 #include "fixed/learnmodules.h"
+#include "fixed/learnobstacle.h"
 #include "fixed/learnserver.h"
 
 APLOG_USE_MODULE(cpuaffinity);
@@ -32,13 +34,58 @@ typedef struct subject {
     const char *detail; /* out: what it was */
 } subject;
 
-/* S1, S2 and FixedStatic itself: is this scope to be learned at all? */
-static learn_reason scope(subject *s)
+/* S2 and FixedStatic itself in the sections that applied. A module that is
+ * inert only where it is not configured: merging keeps the pointer of what no
+ * section has set. */
+static learn_reason sections(subject *s, const ap_conf_vector_t *dir)
 {
+    const config_dir *mine = config_dir_get(dir);
     module *const *m;
 
-    if (!s->server || config_dir_get(s->r)->fixed_static != 1) {
+    if (mine->fixed_static != 1) {
         return LEARN_OFF;
+    }
+    for (m = learnserver_sections(); *m; m++) {
+        if (ap_get_module_config(dir, *m)
+            != ap_get_module_config(s->r->server->lookup_defaults, *m)) {
+            s->detail = (*m)->name;
+            return LEARN_SECTION;
+        }
+    }
+    if (mine->refused != CONFIG_UNSET) {
+        const ap_directive_t *node = learnmark_node(mine->refused);
+        const obstacle *o = learnobstacle_of(s->server->index, node);
+
+        s->detail = o ? obstacle_text(s->r->pool, o)
+                      : learntree_where(s->r->pool, node);
+        return LEARN_SECTION;
+    }
+    return LEARN_OK;
+}
+
+/* The same for both requests where mod_dir went from one to another. */
+static learn_reason
+both(subject *s, learn_reason (*rule)(subject *, const ap_conf_vector_t *))
+{
+    const ap_conf_vector_t *asked = s->t->asked;
+    learn_reason reason = rule(s, s->r->per_dir_config);
+
+    return reason == LEARN_OK && asked && asked != s->r->per_dir_config
+               ? rule(s, asked)
+               : reason;
+}
+
+/* S1, S2: is this scope to be learned at all? */
+static learn_reason scope(subject *s)
+{
+    learn_reason reason;
+
+    if (!s->server) {
+        return LEARN_OFF;
+    }
+    reason = both(s, sections);
+    if (reason == LEARN_OFF) {
+        return reason;
     }
     if (s->server->reason != LEARN_OK) {
         s->detail = s->server->why;
@@ -48,23 +95,7 @@ static learn_reason scope(subject *s)
         s->detail = "a hook was registered late";
         return LEARN_MODULE;
     }
-    if (learncount_is_off(s->server->index)) {
-        return LEARN_AUDIT;
-    }
-    /* A module that is inert only where it is not configured: merging keeps
-     * the pointer of what no section has set. */
-    for (m = learnserver_sections(); *m; m++) {
-        if (ap_get_module_config(s->r->per_dir_config, *m)
-            != ap_get_module_config(s->r->server->lookup_defaults, *m)) {
-            s->detail = (*m)->name;
-            return LEARN_SECTION;
-        }
-    }
-    if (s->server->header_why) {
-        s->detail = s->server->header_why;
-        return LEARN_SECTION;
-    }
-    return LEARN_OK;
+    return learncount_is_off(s->server->index) ? LEARN_AUDIT : reason;
 }
 
 /* R0: it is the very request that the recogniser saw: same place on the
@@ -144,6 +175,21 @@ static learn_reason r1_direct(subject *s)
                : LEARN_INDEX;
 }
 
+static learn_reason conditions(subject *s, const ap_conf_vector_t *dir)
+{
+    const core_dir_config *core = ap_get_core_module_config(dir);
+
+    if (core->handler || core->expr_handler) {
+        s->detail = "SetHandler";
+        return LEARN_HANDLER;
+    }
+    if (core->sec_if && core->sec_if->nelts) {
+        s->detail = "<If>";
+        return LEARN_CONDITION;
+    }
+    return LEARN_OK;
+}
+
 /* R2: the default handler chose the file, and no expression had a say. */
 static learn_reason r2_default_handler(subject *s)
 {
@@ -151,15 +197,7 @@ static learn_reason r2_default_handler(subject *s)
         s->detail = s->r->handler;
         return LEARN_HANDLER;
     }
-    if (s->core->handler || s->core->expr_handler) {
-        s->detail = "SetHandler";
-        return LEARN_HANDLER;
-    }
-    if (s->core->sec_if && s->core->sec_if->nelts) {
-        s->detail = "<If>";
-        return LEARN_CONDITION;
-    }
-    return LEARN_OK;
+    return both(s, conditions);
 }
 
 /* R3: nothing stands on the way out that could change, delay or stop it. */
@@ -219,8 +257,12 @@ static learn_reason r6_one_file(subject *s)
 
     if (!s->t->whole && s->t->filter) {
         const char *name = learnfilter_acted(s->r, s->t->filter);
+        const obstacle *o =
+            name ? learnobstacle_filter(s->server->index, name) : NULL;
 
-        s->detail = name ? name : s->t->filter;
+        s->detail = o ? apr_psprintf(s->r->pool, "%s: %s", name,
+                                     obstacle_text(s->r->pool, o))
+                      : (name ? name : s->t->filter);
         return name ? LEARN_FILTER : LEARN_FILE;
     }
     if (!s->t->whole || (s->r->path_info && *s->r->path_info)

@@ -1,6 +1,7 @@
 #include "fixed/learnserver.h"
 
 #include "http_config.h"
+#include "http_core.h"
 #include "http_log.h"
 #include "apr_hash.h"
 #include "apr_strings.h"
@@ -11,7 +12,10 @@
 #include "fixed/learncount.h"
 #include "fixed/learndirective.h"
 #include "fixed/learnlog.h"
+#include "fixed/learnmark.h"
 #include "fixed/learnmodules.h"
+#include "fixed/learnobstacle.h"
+#include "fixed/learnsection.h"
 #include "fixed/learnsetenvif.h"
 
 APLOG_USE_MODULE(cpuaffinity);
@@ -51,31 +55,84 @@ static learntree_place place_of(const learntree_place *at)
     return place;
 }
 
-static const char *because(const learntree_place *at, const char *why)
+/* A rule refuses the server for what stands there. */
+static void refuse(learnserver *s, const learntree_place *at, const char *why)
 {
-    return apr_psprintf(servers.pool, "%s %s",
-                        learntree_where(servers.pool, at->node), why);
+    learnobstacle_hint hint = {
+        .reason = LEARN_SERVER,
+        .group = why,
+        .what = apr_psprintf(servers.pool, "%s %s", at->node->directive, why),
+        .advice = learnsection_advice(at->node),
+    };
+    learntree_place place = {at->node, at->vhost, NULL};
+
+    learnobstacle_add(s->index, &place, &hint);
+    if (s->reason == LEARN_OK) {
+        s->reason = LEARN_SERVER;
+        s->why = apr_psprintf(servers.pool, "%s %s",
+                              learntree_where(servers.pool, at->node), why);
+    }
+}
+
+/* It refuses requests to its section, if these can be told. */
+static void refuse_section(learnserver *s, const learntree_place *at,
+                           const char *why)
+{
+    learnobstacle_hint hint = {
+        .reason = LEARN_SECTION,
+        .group = learntree_where(servers.pool, at->node),
+        .what = apr_psprintf(servers.pool, "%s %s", at->node->directive, why),
+        .advice = learnsection_advice(at->node),
+    };
+
+    if (learnmark_has(at->node)) {
+        learnobstacle_add(s->index, at, &hint);
+    }
+    else {
+        refuse(s, at, why);
+    }
+}
+
+static void take_wish(learnserver *s, const learntree_place *at, int on)
+{
+    if (at->section) {
+        s->inside |= on;
+    }
+    else if (at->vhost) {
+        s->own = on;
+    }
+    else {
+        s->general = on;
+    }
+    if (on) {
+        const core_server_config *core =
+            ap_get_core_module_config(s->server->module_config);
+
+        learnobstacle_on(s->index, at->section ? at : NULL,
+                         core->ap_document_root);
+    }
 }
 
 /* What a directive says is true of one server. */
 static void take(learnserver *s, const learntree_place *at,
                  const learndirective *d)
 {
-    s->wanted |= d->wanted;
     s->plain |= d->plain;
     s->proxied |= d->proxied;
     s->tls |= d->tls;
+    if (d->wanted || d->unwanted) {
+        take_wish(s, at, d->wanted);
+    }
     if (d->timeouts) {
         s->header_first = d->header_first;
         s->header_max = d->header_max;
         s->header_rate = d->header_rate;
     }
-    if (d->refuse && s->reason == LEARN_OK) {
-        s->reason = LEARN_SERVER;
-        s->why = because(at, d->refuse);
+    if (d->refuse) {
+        refuse(s, at, d->refuse);
     }
-    if (d->section && !s->header_why) {
-        s->header_why = because(at, d->section);
+    if (d->section) {
+        refuse_section(s, at, d->section);
     }
 }
 
@@ -95,15 +152,58 @@ static void visit_first(void *ctx, const learntree_place *at)
 
 static void visit(void *ctx, const learntree_place *at)
 {
-    learntree_place place = place_of(at);
+    learntree_place place = place_of(at), shown = place;
+    learnobstacle_hint hint;
     learndirective d;
     unsigned i;
+    int known = learnsection_judge(servers.pool, &shown, &hint);
 
     learndirective_judge(servers.pool, at, &d);
     for (i = 0; i < servers.count; i++) {
-        if (learntree_applies(&place, servers.list[i].server)) {
-            take(&servers.list[i], at, &d);
+        learnserver *s = &servers.list[i];
+
+        if (!learntree_applies(&place, s->server)) {
+            continue;
         }
+        take(s, &place, &d);
+        s->htaccess |= learnsection_forbids_htaccess(servers.pool, at);
+        if (known && hint.reason != LEARN_OK) {
+            learnobstacle_add(s->index, &shown, &hint);
+        }
+        else if (known) {
+            learnobstacle_harmless(s->index, &shown);
+        }
+    }
+}
+
+/* What is true of a server, now that all has been read. */
+static void conclude(learnserver *s)
+{
+    const char *offer = learnsection_offer(s->server);
+    learnobstacle_hint hint = {
+        .reason = LEARN_UPGRADE,
+        .group = "Protocols",
+        .advice = "Protocols http/1.1 where this virtual host has no TLS",
+    };
+
+    s->wanted = s->inside || (s->own >= 0 ? s->own : s->general > 0);
+    if (!s->htaccess) {
+        learnobstacle_add(s->index, NULL, &learnsection_htaccess);
+    }
+    if (offer) {
+        hint.what = apr_psprintf(servers.pool, "Protocols offers %s", offer);
+        learnobstacle_add(s->index, NULL, &hint);
+    }
+    if (!s->wanted) {
+        learnobstacle_drop(s->index);
+    }
+}
+
+static void cover(learnserver *s)
+{
+    s->covers = learnobstacle_covering(s->index);
+    if (s->covers && s->reason == LEARN_OK) {
+        s->why = obstacle_text(servers.pool, s->covers);
     }
 }
 
@@ -114,9 +214,18 @@ static void judge_logs(learnserver *s)
     learnlog_judge(s->server, &v);
     s->logs_env = v.env;
     s->logs_id = v.id;
-    if (v.refuse && s->reason == LEARN_OK) {
+    if (v.refuse) {
+        learnobstacle_hint hint = {
+            .reason = LEARN_SERVER,
+            .group = "CustomLog",
+            .what = v.refuse,
+            .advice = learnsection_advice(v.node),
+        };
+        learntree_place place = {v.node, NULL, NULL};
+
+        learnobstacle_add(s->index, &place, &hint);
+        s->why = s->reason == LEARN_OK ? v.refuse : s->why;
         s->reason = LEARN_SERVER;
-        s->why = v.refuse;
     }
 }
 
@@ -138,6 +247,7 @@ static void make_list(server_rec *first)
         l->server = s;
         l->index = servers.count++;
         l->reason = LEARN_OK;
+        l->own = l->general = -1;
         if (reads) {
             l->header_first = LEARNDIRECTIVE_HEADER_FIRST;
             l->header_max = LEARNDIRECTIVE_HEADER_MAX;
@@ -166,6 +276,7 @@ int learnserver_make(apr_pool_t *pconf, server_rec *main)
     make_list(main);
     learnlog_reset(pconf);
     learnsetenvif_reset(pconf);
+    learnobstacle_reset(pconf);
     learntree_walk(ap_conftree, visit_first, NULL);
     if (!servers.any) {
         return 0; /* nobody asks for it: no more work */
@@ -173,6 +284,11 @@ int learnserver_make(apr_pool_t *pconf, server_rec *main)
     learntree_walk(ap_conftree, visit, NULL);
     for (i = 0; i < servers.count; i++) {
         judge_logs(&servers.list[i]);
+        conclude(&servers.list[i]);
+    }
+    learnobstacle_finish();
+    for (i = 0; i < servers.count; i++) {
+        cover(&servers.list[i]);
     }
     if (learnauthz_missing()) {
         learnserver_refuse_all("too many authorisation providers");
@@ -209,11 +325,22 @@ void learnserver_disable(void)
 
 void learnserver_refuse_all(const char *why)
 {
+    learnobstacle_hint hint = {
+        .reason = LEARN_MODULE,
+        .group = why,
+        .what = why,
+        .advice = "do not load it, or serve these files with another httpd",
+    };
     unsigned i;
 
     for (i = 0; i < servers.count; i++) {
-        servers.list[i].reason = LEARN_MODULE;
-        servers.list[i].why = why;
+        learnserver *s = &servers.list[i];
+
+        s->reason = LEARN_MODULE;
+        s->why = why;
+        if (s->wanted) {
+            learnobstacle_add(s->index, NULL, &hint);
+        }
     }
 }
 

@@ -14,10 +14,15 @@
 typedef struct learnserver {
     const server_rec *server;
     unsigned index;
-    int wanted;             /* FixedStatic on: for it or within it */
-    learn_reason reason;    /* LEARN_OK, MODULE, SERVER */
-    const char *why;        /* the directive with file and line, or the hook */
-    const char *header_why; /* a Header in a section that is not constant */
+    int wanted;          /* FixedStatic on: for it or within it */
+    learn_reason reason; /* LEARN_OK, MODULE, SERVER */
+    const char *why;     /* the directive with file and line, or the hook; of
+                            reason, or of covers */
+    int own;             /* FixedStatic of the <VirtualHost>: 0, 1; -1 unset */
+    int general;         /* of all servers, the same */
+    int inside;          /* 1: on in a section */
+    int htaccess;        /* 1: AllowOverride None for the root directory */
+    const obstacle *covers; /* nothing of it is repeated: what forbids; NULL */
     int plain;              /* 1: mod_headers touches validators */
     int logs_env;           /* 1: a log depends on the environment */
     int logs_id;            /* 1: a log shows ids of the error log */

@@ -73,52 +73,68 @@ static int is_linear(unsigned id, const char *regex, int icase)
     return !linear_add(sets[id], regex, icase);
 }
 
-static const char *add(apr_pool_t *p, const ap_directive_t *node,
-                       const char *name, const char *regex, int icase)
-{
-    const ap_regex_t *compiled =
-        ap_pregcomp(p, regex, AP_REG_EXTENDED | (icase ? AP_REG_ICASE : 0));
-    int field = request_field(name, strlen(name));
+/* One directive, taken apart. */
+typedef struct pattern {
+    const char *name; /* of the field; NULL: something else */
+    const char *regex;
+    int icase;
+} pattern;
 
+static pattern parse(apr_pool_t *p, const ap_directive_t *node)
+{
+    int browser = !strncasecmp(node->directive, "BrowserMatch", 12);
+    size_t len = strlen(node->directive);
+    pattern t = {
+        .name = browser ? "User-Agent" : learntree_word(p, node, 0),
+        .regex = learntree_word(p, node, browser ? 0 : 1),
+        .icase = len > 6 && !strcasecmp(node->directive + len - 6, "NoCase"),
+    };
+
+    if (!t.name || !t.regex || learntree_is(node, "SetEnvIfExpr")
+        || !is_header(t.name)) {
+        t.name = NULL;
+    }
+    return t;
+}
+
+const char *learnsetenvif_judge(apr_pool_t *p, const ap_directive_t *node)
+{
+    pattern t = parse(p, node);
+    const ap_regex_t *compiled;
+
+    if (!t.name) {
+        return "does not look at a request header";
+    }
+    compiled =
+        ap_pregcomp(p, t.regex, AP_REG_EXTENDED | (t.icase ? AP_REG_ICASE : 0));
     if (!compiled) {
         return "an expression cannot be compiled";
     }
     /* It would match every request that lacks the field. */
-    if (!ap_regexec(compiled, "", 0, NULL, 0)) {
-        return "matches an absent field";
-    }
-    if (field < 0) {
-        return NULL; /* a request that has the field is not mine anyway */
-    }
-    if (is_linear((unsigned)field, regex, icase)) {
-        looked_at |= (uint64_t)1 << field;
-    }
-    else {
-        unsure |= (uint64_t)1 << field;
-        if (ap_state_query(AP_SQ_MAIN_STATE) != AP_SQ_MS_CREATE_PRE_CONFIG) {
-            ap_log_error(APLOG_MARK, APLOG_WARNING, 0, NULL,
-                         "FixedStatic: %s: the loop cannot look for \"%s\" "
-                         "in a time that no client controls: requests with a "
-                         "%s are httpd's",
-                         learntree_where(p, node), regex, name);
-        }
-    }
-    return NULL;
+    return ap_regexec(compiled, "", 0, NULL, 0) ? NULL
+                                                : "matches an absent field";
 }
 
-const char *learnsetenvif_add(apr_pool_t *p, const ap_directive_t *node)
+void learnsetenvif_add(apr_pool_t *p, const ap_directive_t *node)
 {
-    int browser = !strncasecmp(node->directive, "BrowserMatch", 12);
-    size_t len = strlen(node->directive);
-    int icase = len > 6 && !strcasecmp(node->directive + len - 6, "NoCase");
-    const char *name = browser ? "User-Agent" : learntree_word(p, node, 0);
-    const char *regex = learntree_word(p, node, browser ? 0 : 1);
+    pattern t = parse(p, node);
+    int field = request_field(t.name, strlen(t.name));
 
-    if (!name || !regex || learntree_is(node, "SetEnvIfExpr")
-        || !is_header(name)) {
-        return "does not look at a request header";
+    if (field < 0) {
+        return; /* a request that has the field is not mine anyway */
     }
-    return add(p, node, name, regex, icase);
+    if (is_linear((unsigned)field, t.regex, t.icase)) {
+        looked_at |= (uint64_t)1 << field;
+        return;
+    }
+    unsure |= (uint64_t)1 << field;
+    if (ap_state_query(AP_SQ_MAIN_STATE) != AP_SQ_MS_CREATE_PRE_CONFIG) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, NULL,
+                     "FixedStatic: %s: the loop cannot look for \"%s\" "
+                     "in a time that no client controls: requests with a "
+                     "%s are httpd's",
+                     learntree_where(p, node), t.regex, t.name);
+    }
 }
 
 int learn_setenvif(const request *req, const char *head)

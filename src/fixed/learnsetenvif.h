@@ -13,12 +13,14 @@
 void learnsetenvif_reset(apr_pool_t *p);
 
 /*
- * Takes one directive in, wherever it stands: it counts for every vhost. Logs
- * a warning where httpd alone can evaluate it.
  * @param p for what is compiled meanwhile and the text that is returned
- * @return NULL; or why its server has to be refused: it looks at something
- *         else than a request header, or matches requests without it
+ * @return NULL; or why whatever it applies to has to be refused: it looks at
+ *         something else than a request header, or matches requests without it
  */
-const char *learnsetenvif_add(apr_pool_t *p, const ap_directive_t *node);
+const char *learnsetenvif_judge(apr_pool_t *p, const ap_directive_t *node);
+
+/* Takes one in that is not refused, wherever it stands: it counts for every
+ * vhost. Logs a warning where httpd alone can evaluate it. @a p as above */
+void learnsetenvif_add(apr_pool_t *p, const ap_directive_t *node);
 
 #endif

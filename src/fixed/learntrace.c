@@ -67,12 +67,14 @@ static int post_read_request(request_rec *r)
     return DECLINED;
 }
 
-/* R6: the name that the configuration gave, before modules change it. */
+/* R6: the name that the configuration gave, before modules change it; and the
+ * sections that applied by then: from a directory to its index is another. */
 static int header_parser(request_rec *r)
 {
     learntrace *t = r->main ? NULL : learntrace_of(r);
 
     if (t) {
+        t->asked = r->per_dir_config;
         t->mapped = apr_pstrdup(r->pool, r->filename ? r->filename : "");
     }
     return DECLINED;

@@ -8,6 +8,7 @@
 #define CPUAFFINITY_LEARNTRACE_H
 
 #include "httpd.h"
+#include "http_config.h"
 
 #include <sys/stat.h>
 
@@ -18,11 +19,12 @@ typedef struct learntrace {
     learn_reason reason; /* the first that forbids; LEARN_OK: none so far */
     const char *detail;  /* what it was: a name; or NULL */
     const char *mapped;  /* r->filename when it had been mapped */
-    int defaulted;       /* 1: the handlers have all declined but core's */
-    int whole;           /* 1: one FILE bucket over the file, and the end */
-    struct stat st;      /* of that bucket's descriptor */
-    const char *filter;  /* that may compress, in the chain; or NULL */
-    size_t head_len;     /* bytes of the head that were seen */
+    const ap_conf_vector_t *asked; /* r->per_dir_config by then */
+    int defaulted;      /* 1: the handlers have all declined but core's */
+    int whole;          /* 1: one FILE bucket over the file, and the end */
+    struct stat st;     /* of that bucket's descriptor */
+    const char *filter; /* that may compress, in the chain; or NULL */
+    size_t head_len;    /* bytes of the head that were seen */
     char head[ANSWER_HEAD];
 } learntrace;
 

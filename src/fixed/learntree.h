@@ -13,7 +13,8 @@
 typedef struct learntree_place {
     const ap_directive_t *node;
     const ap_directive_t *vhost; /* its <VirtualHost>, or NULL: the main */
-    int section;                 /* in <Directory>, <Location>, <If>, … */
+    /* the innermost <Directory>, <Location>, <If>, …, or NULL: the server */
+    const ap_directive_t *section;
 } learntree_place;
 
 typedef void learntree_visit(void *ctx, const learntree_place *at);
@@ -25,6 +26,22 @@ void learntree_walk(const ap_directive_t *tree, learntree_visit *visit,
 /* Does what stands there apply to the server? What stands outside of virtual
  * hosts applies to all. */
 int learntree_applies(const learntree_place *at, const server_rec *s);
+
+/* Does what is in it go into a directory's configuration? */
+int learntree_is_section(const ap_directive_t *node);
+
+/* The <If>, <ElseIf> or <Else> around the place, the outermost; or NULL. */
+const ap_directive_t *learntree_condition(const learntree_place *at);
+
+/* "server", or the sections around the place as they are written. */
+const char *learntree_section(apr_pool_t *p, const learntree_place *at);
+
+/* What a <Directory> without a pattern is for; "/" for <Location "/">; NULL:
+ * any other section, and none. */
+const char *learntree_directory(apr_pool_t *p, const ap_directive_t *section);
+
+/* The directive's file. */
+const char *learntree_file(const ap_directive_t *node);
 
 /* "Name (file:line)", from @a p. */
 const char *learntree_where(apr_pool_t *p, const ap_directive_t *node);

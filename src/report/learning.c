@@ -1,10 +1,52 @@
 #include "report/learning.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "http_core.h"
 #include "http_protocol.h"
+#include "apr_strings.h"
 
 #include "fixed/learn.h"
 #include "fixed/notmine.h"
+
+/* A text of the configuration, in whatever encoding it is written. */
+static json_t *string(const char *s)
+{
+    json_t *j = json_string(s);
+    char *copy, *p;
+
+    if (j) {
+        return j;
+    }
+    copy = strdup(s);
+    for (p = copy; p && *p; p++) {
+        *p = *p & 0x80 ? '?' : *p;
+    }
+    j = json_string(copy ? copy : "");
+    free(copy);
+    return j;
+}
+
+static json_t *obstacles_json(unsigned server)
+{
+    json_t *list = json_array();
+    const obstacle *o;
+    unsigned i;
+
+    for (i = 0; (o = learn_obstacle(i)); i++) {
+        if (o->server == server) {
+            json_array_append_new(
+                list,
+                json_pack("{s:I, s:o, s:o, s:i, s:s, s:o, s:s, s:b}", "index",
+                          (json_int_t)o->index, "section", string(o->section),
+                          "file", string(o->file ? o->file : ""), "line",
+                          o->line, "rule", o->rule, "what", string(o->what),
+                          "advice", o->advice, "covers", o->covers));
+        }
+    }
+    return list;
+}
 
 static json_t *not_mine_json(void)
 {
@@ -33,11 +75,13 @@ json_t *learning_json(void)
 
     for (i = 0; learn_server(i, &s); i++) {
         if (s.wanted) {
-            json_array_append_new(
-                servers,
-                json_pack("{s:s, s:s, s:s, s:s}", "server", s.name, "state",
-                          s.rule ? "off" : "on", "rule", s.rule ? s.rule : "",
-                          "why", s.why ? s.why : ""));
+            json_array_append_new(servers,
+                                  json_pack("{s:o, s:s, s:s, s:o, s:o}",
+                                            "server", string(s.name), "state",
+                                            s.rule ? "off" : "on", "rule",
+                                            s.rule ? s.rule : "", "why",
+                                            string(s.why ? s.why : ""),
+                                            "obstacles", obstacles_json(i)));
         }
     }
     if (!json_array_size(servers)) {
@@ -68,6 +112,28 @@ static const char *text(request_rec *r, const json_t *o, const char *key)
     return s ? ap_escape_html(r->pool, s) : "";
 }
 
+static void html_obstacles(request_rec *r, const json_t *list)
+{
+    size_t i;
+    json_t *o;
+
+    json_array_foreach(list, i, o)
+    {
+        const char *file = text(r, o, "file");
+
+        ap_rprintf(r,
+                   "<tr><td><td>not in<td>%s<td style=\"text-align:left\">%s: "
+                   "%s%s%s%s. <i>%s</i>\n",
+                   text(r, o, "rule"), text(r, o, "section"),
+                   text(r, o, "what"), *file ? ", " : "", file,
+                   *file ? apr_psprintf(
+                       r->pool, ":%ld",
+                       (long)json_integer_value(json_object_get(o, "line")))
+                         : "",
+                   text(r, o, "advice"));
+    }
+}
+
 void learning_html(request_rec *r, const json_t *learning)
 {
     size_t i;
@@ -83,6 +149,7 @@ void learning_html(request_rec *r, const json_t *learning)
                    "<tr><td>%s<td>%s<td>%s<td style=\"text-align:left\">%s\n",
                    text(r, item, "server"), text(r, item, "state"),
                    text(r, item, "rule"), text(r, item, "why"));
+        html_obstacles(r, json_object_get(item, "obstacles"));
     }
     ap_rputs("</table>\n<p>Answers that were not learned, by reason:</p>\n"
              "<table>\n",

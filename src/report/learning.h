@@ -9,7 +9,8 @@
 
 #include "httpd.h"
 
-/* {"servers": [{"server", "state", "rule", "why"}], "refusals": [{"rule",
+/* {"servers": [{"server", "state", "rule", "why", "obstacles": [{"index",
+ * "section", "file", "line", "rule", "what", "advice", "covers"}]}], "refusals": [{"rule",
  * "reason", "count"}], "not_recognised": [{"reason", "text", "count"}]}, or
  * NULL: FixedStatic is on nowhere. */
 json_t *learning_json(void);

@@ -1,0 +1,222 @@
+# What stands in the way of repeating answers is said per virtual host and
+# section, with file, line, rule and advice; and what a section refuses is
+# refused for that section's requests only: A is learned (or not), B would get
+# other bytes.
+use strict;
+use warnings;
+use lib 't/lib';
+use Test::More;
+use Test::Twin;
+
+# Each: name, directives of a virtual host ("DIR": its document root), and
+# what the dump says of it: a pattern for its own line, and patterns for those
+# below it. The loop answers /f.html if the line says that answers may be
+# repeated.
+my $on = qr/answers may be repeated/;
+my @vhosts = (
+    [ 'plain', '', $on ],
+    [ 'rewrite', "<Directory DIR>\nRewriteEngine on\n</Directory>",
+        qr/off, S2: RewriteEngine configures mod_rewrite\.c \(\S+:\d+\)/ ],
+    [ 'part', "<Directory DIR/in>\nRewriteEngine on\n</Directory>", $on,
+        qr{<Directory "?\S+/in"?>, S2: RewriteEngine configures mod_rewrite} ],
+    [ 'expires', "<Directory DIR>\nExpiresActive on\nExpiresDefault A60\n"
+        . '</Directory>', qr/off, S2: ExpiresActive configures mod_expires/ ],
+    [ 'htaccess', "<Directory DIR>\nAllowOverride All\n</Directory>",
+        qr/off, R1: AllowOverride lets httpd look for \.htaccess/ ],
+    [ 'list', "<Directory DIR>\nAllowOverride None\nAllowOverrideList Require\n"
+        . '</Directory>', qr/off, R1: AllowOverrideList / ],
+    [ 'owner', "<Directory DIR>\nOptions SymLinksIfOwnerMatch\n</Directory>",
+        qr/off, R6: Options has links checked/ ],
+    [ 'minus', "<Directory DIR>\nOptions -FollowSymLinks\n</Directory>",
+        qr/off, R6: Options has links checked/ ],
+    [ 'more', "<Directory DIR>\nOptions +SymLinksIfOwnerMatch\n</Directory>",
+        qr/off, R6: Options / ],
+    [ 'plus', "<Directory DIR>\nOptions +Indexes\n</Directory>", $on ],
+    [ 'ip', "<Directory DIR>\nRequire ip 127.0.0.1\n</Directory>",
+        qr/off, R4: Require asks who the client is/ ],
+    [ 'granted', "<Directory DIR/in>\nRequire ip 127.0.0.1\n</Directory>\n"
+        . "<Directory DIR>\nRequire all granted\n</Directory>", $on,
+        qr{<Directory \S+/in"?>, R4: Require asks} ],
+    [ 'protocol', 'Protocols h2c http/1.1', qr/off, R1: Protocols offers h2c/ ],
+    [ 'tls', 'Protocols h2 http/1.1', qr/off, R1: Protocols offers h2$/m ],
+    [ 'last', 'Protocols http/1.1 h2', $on ],
+    [ 'if', qq{<If "%{HTTP_COOKIE} == 'x'">\nHeader set X-A b\n</If>},
+        qr/off, R2: <If> decides by an expression \(\S+:\d+\)/ ],
+    [ 'ifin', qq{<Location "/in/">\n<If "-z %{HTTP_COOKIE}">\n}
+        . "Header set X-A b\n</If>\n</Location>", $on,
+        qr{<Location "/in/">, R2: <If>} ],
+    [ 'handler', "<Directory DIR/in>\nSetHandler send-as-is\n</Directory>", $on,
+        qr{<Directory \S+/in"?>, R2: SetHandler} ],
+    [ 'program', qq{<Location "/in/">\nSetHandler server-status\n</Location>},
+        $on ],
+    [ 'filter', qq{<Location "/">\nSetOutputFilter SUBSTITUTE\n</Location>},
+        qr/off, R3: SetOutputFilter puts SUBSTITUTE on the way out/ ],
+    [ 'deflate', 'AddOutputFilterByType DEFLATE text/plain', $on,
+        qr/server, R3: AddOutputFilterByType DEFLATE compresses/ ],
+    [ 'header', qq{<Location "/in/">\nHeader set X-Time "%D"\n</Location>}, $on,
+        qr{<Location "/in/">, S2: Header is not a constant \(\S+:\d+\)} ],
+    [ 'whole', qq{Header set X-Time "%D"},
+        qr/off, S2: Header \(\S+:\d+\) is not a constant/,
+        qr/server, S2: Header is not a constant/ ],
+    [ 'digest', "<Directory DIR>\nContentDigest on\n</Directory>",
+        qr/off, R7: ContentDigest adds Content-MD5/ ],
+    [ 'off', "<Directory DIR/in>\nFixedStatic off\nRewriteEngine on\n"
+        . '</Directory>', $on ],
+    [ 'log', 'CustomLog logs/l "%R"', qr/off, S2: CustomLog /,
+        qr/server, S2: CustomLog/ ],
+);
+
+my $conf = '';
+for (@vhosts) {
+    my ($name, $text) = @$_;
+    my $dir = "\@ROOT\@/htdocs/$name";
+    $text =~ s/DIR/$dir/g;
+    $conf .= "<VirtualHost *:\@PORT\@>\nServerName $name.test\n"
+        . "DocumentRoot $dir\n$text\n</VirtualHost>\n";
+}
+my $t = Test::Twin->new(conf => $conf, modules => [qw(rewrite expires http2
+    headers filter deflate substitute asis)]);
+$t->file("$_->[0]/$_->[1]", 'text') for map {
+    ([ $_->[0], 'f.html' ], [ $_->[0], 'in/f.html' ]) } @vhosts;
+$t->start;
+
+my ($code, $dump) = $t->fixed->run('-t', '-D', 'DUMP_CPUAFFINITY');
+my %said = $dump =~ /^FixedStatic for (\S+)\.test: (.*\n(?:  .*\n)*)/mg;
+my %state = map { $_->{server} => $_ }
+    @{ $t->fixed->json('/cpuaffinity?json')->{learning}{servers} };
+my $page = $t->fixed->get('/cpuaffinity')->{body};
+my @index;
+for (@vhosts) {
+    my ($name, $text, $line, @below) = @$_;
+    my ($first, @rest) = split /\n/, $said{$name} // '';
+    like $first, $line, "$name: its line";
+    my @obstacles = @{ $state{"$name.test"}{obstacles} };
+    if (@below) {
+        my $i = grep $rest[$_] =~ /^  not in $below[0]/, 0 .. $#rest;
+        is $i, 1, "$name: what is below" or diag $said{$name};
+        is $state{"$name.test"}{state}, $first =~ $on ? 'on' : 'off',
+            "$name: the same in the status";
+    }
+    elsif ($line eq $on) {
+        is "@rest", '', "$name: nothing is in the way";
+    }
+    is scalar(grep(/^    change: \S/, @rest)), scalar(@obstacles),
+        "$name: as many in the status, each with advice";
+    for my $o (@obstacles) {
+        push @index, $o->{index};
+        like $o->{rule}, qr/^[RS]\d$/, "$name: rule";
+        like "$o->{file}:$o->{line}", qr/httpd\.conf:[1-9]\d*$/, "$name: place"
+            unless $name =~ /^(?:protocol|tls)$/;
+        (my $what = $o->{what}) =~ s/</&lt;/g;
+        $what =~ s/>/&gt;/g;
+        like $page, qr/\Q$what\E/, "$name: on the page";
+    }
+}
+is_deeply [ sort { $a <=> $b } @index ], [ 0 .. $#index ],
+    'every obstacle has an index of its own';
+
+# It is true: where the line says so, and only there, the loop answers.
+for (@vhosts) {
+    my ($name, undef, $line) = @$_;
+    my $r = $t->request('/f.html', "Host: $name.test");
+    my $hits = $t->hits;
+    $line eq $on ? $t->learned($r) : $t->learn($r);
+    my $got = $t->hits - $hits;
+    ok $line eq $on ? $got : !$got, "$name: as said" or diag $t->fixed->log;
+}
+$t->finish;
+
+# Sections that refuse, each with the fields of a B that gets other bytes; the
+# rest of the site, under constants in sections of its own, is learned.
+my @cases = (
+    [ 'Location', qq{<Location "/c%d/">\nX\n</Location>} ],
+    [ 'Directory', "<Directory \"\@ROOT\@/htdocs/c%d\">\nX\n</Directory>" ],
+    [ 'Files', "<Directory \"\@ROOT\@/htdocs/c%d\">\n<Files f.html>\nX\n"
+        . "</Files>\n</Directory>" ],
+    [ 'FilesMatch', qq{<FilesMatch "^only%d">\nX\n</FilesMatch>}, 'only%d' ],
+    [ 'LocationMatch', qq{<LocationMatch "^/c%d/f">\nX\n</LocationMatch>} ],
+    [ 'DirectoryMatch', qq{<DirectoryMatch "/c%d/">\nX\n</DirectoryMatch>} ],
+    [ 'Limit', qq{<Location "/c%d/">\n<Limit GET>\nX\n</Limit>\n</Location>} ],
+    [ 'within others', qq{<Location "/c%d/">\nX\n</Location>\n}
+        . qq{<Location "/c%d/f">\nHeader set X-C c\n</Location>} ],
+    [ 'twice', qq{<Location "/c%d/">\nX\n</Location>\n<Location "/c%d/f">\nX\n}
+        . '</Location>' ],
+);
+my %texts = (
+    header => [ 'Header set X-Said "%{X-Forwarded-For}i"',
+        'Header set X-Said "%{REMOTE_ADDR}e"' ],
+    request => [ 'RequestHeader unset If-None-Match',
+        'RequestHeader unset If-None-Match' ],
+);
+my ($n, @all) = (0);
+$conf = "Header set X-All constant\n<Directory \"\@ROOT\@/htdocs\">\n"
+    . "Header set X-Dir constant\n</Directory>\n";
+for my $case (@cases) {
+    for my $text ('RequestHeader edit Range .* bytes=1-2',
+        q{Header set X-A b "expr=%{HTTP_COOKIE} =~ /secret/"},
+        'SetEnvIf Remote_Addr 127.0.0.2 nokeepalive',
+        "FilterDeclare x$n\nFilterProvider x$n SUBSTITUTE "
+            . qq{"%{HTTP_COOKIE} =~ /secret/"\nFilterChain x$n}
+            . qq{\nSubstitute s/text/TEXT/}) {
+        my ($name, $around, $file) = @$case;
+        next if $name eq 'Limit' && $text =~ /Filter/;
+        (my $section = $around) =~ s/X\n/$text\n/g;
+        $section =~ s/%d/$n/g;
+        ($file //= 'f.html') =~ s/%d/$n/g;
+        $conf .= "$section\n";
+        push @all, [ "$name, " . (split ' ', $text)[0], "/c$n/$file" ];
+        $n++;
+    }
+}
+# From a directory to its index: the sections of both count.
+$conf .= <<'END';
+<LocationMatch "^/d0/$">
+    <If "%{REMOTE_ADDR} == '127.0.0.2'">
+        Require all denied
+    </If>
+</LocationMatch>
+<LocationMatch "^/d1/$">
+    RequestHeader set Range bytes=1-2 "expr=%{HTTP_COOKIE} =~ /secret/"
+</LocationMatch>
+<LocationMatch "^/d2/$">
+    FixedStatic off
+</LocationMatch>
+END
+push @all, map [ "index $_", "/d$_/" ], 0 .. 2;
+
+$t = Test::Twin->new(conf => $conf, modules => [qw(headers filter substitute
+    setenvif)]);
+for (@all) {
+    my $file = substr $_->[1], 1;
+    $t->file($file =~ m{/$} ? "${file}index.html" : $file, 'some text');
+    $t->file("c$n/other.html", 'other');
+}
+$t->file("$_/other.html", 'other') for map "c$_", 0 .. $n - 1;
+$t->start;
+my $before = $t->hits;
+for (@all) {
+    my ($name, $target) = @$_;
+    my $a = $t->request($target);
+    my $hits = $t->hits;
+    $t->learn($a);
+    $t->same("$name: A", [ $a, $a ]);
+    is $t->hits, $hits, "$name: httpd answers";
+    $t->same("$name: B", [ ($t->request($target, 'Cookie: secret',
+        'Range: bytes=0-3')) x 2 ], from => '127.0.0.2');
+}
+is $t->hits, $before, 'none of them is the loop\'s';
+for my $target (map "/c$_/other.html", 0 .. 8) {
+    next if ($all[ substr($target, 2, 1) ][0]) =~ /^(?:Location|Directory|Limit)/
+        && $all[ substr($target, 2, 1) ][0] !~ /LocationMatch/;
+    my $r = $t->request($target);
+    ok $t->learned($r), "$target beside them is";
+    $t->same("$target: the same bytes", [ $r, $r ]);
+}
+ok $t->learned($t->request('/1k.txt')), 'and the rest of the site';
+like $t->fixed->log,
+    qr{/c0/f.html is not learned \(S2\): [^\n]*RequestHeader[^\n]*httpd\.conf:\d+\)},
+    'the log names directive and place';
+($code, $dump) = $t->fixed->run('-t', '-D', 'DUMP_CPUAFFINITY');
+like $dump, qr/^FixedStatic for \S+: answers may be repeated/m, 'so says the dump';
+$t->finish;
+done_testing;
