@@ -82,7 +82,8 @@ static int same(const lesson_server *a, const lesson_server *b)
     return a->server == b->server && a->keep_alive == b->keep_alive
            && a->keep_alive_max == b->keep_alive_max
            && a->keep_alive_timeout == b->keep_alive_timeout
-           && a->timeout == b->timeout && a->no_sendfile == b->no_sendfile;
+           && a->idle == b->idle && a->timeout == b->timeout
+           && a->no_sendfile == b->no_sendfile;
 }
 
 const lesson_server *known_server(const lesson_server *v)

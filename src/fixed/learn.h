@@ -78,7 +78,6 @@ typedef struct learn_address {
     int reads;             /* 0: hand over at once, do not read */
     request_limits limits; /* the smallest of all vhosts behind it */
     int64_t timeout;       /* Timeout, of the address's default vhost */
-    int64_t keep_alive_timeout;
     /* RequestReadTimeout header=FIRST-MAX,MinRate=RATE; when mod_reqtimeout
      * is not there, first is 0: only Timeout counts. */
     int64_t header_first;

@@ -83,7 +83,6 @@ static void lower_fields(unsigned *limit, int value)
 static void take_times(learn_address *a, const learnserver *s)
 {
     a->timeout = apr_time_as_msec(s->server->timeout);
-    a->keep_alive_timeout = apr_time_as_msec(s->server->keep_alive_timeout);
     a->header_first = s->header_first;
     a->header_max = s->header_max;
     a->header_rate = s->header_rate;

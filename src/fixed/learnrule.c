@@ -408,7 +408,7 @@ static void refuse(subject *s, learn_reason reason)
 
 static void teach(subject *s, const answer *a, uint64_t vary)
 {
-    const server_rec *v = s->r->server;
+    const server_rec *v = s->r->server, *idle = lesson_host(s->r->connection);
     lesson_kind kind = vary & ~s->t->note->vary ? LESSON_WIDEN : LESSON_ANSWER;
     lesson *l = lesson_make(s->t->note, kind, a, s->r->filename);
 
@@ -424,7 +424,11 @@ static void teach(subject *s, const answer *a, uint64_t vary)
     l->server.keep_alive = v->keep_alive;
     l->server.keep_alive_max = v->keep_alive_max;
     l->server.keep_alive_timeout = v->keep_alive_timeout;
-    l->server.timeout = v->timeout;
+    l->server.idle = (idle ? idle : v)->keep_alive_timeout;
+    /* The MPM waits for sendfile(), a worker for what was read. */
+    l->server.timeout =
+        (idle && s->core->enable_sendfile == ENABLE_SENDFILE_ON ? idle : v)
+            ->timeout;
     /* Who forbids mmap() knows that the file may be cut. */
     l->server.no_sendfile =
         s->core->enable_sendfile == ENABLE_SENDFILE_OFF

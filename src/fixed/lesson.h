@@ -80,9 +80,10 @@ void lesson_taught(conn_rec *c, const lesson_note *note);
  * has come since. It is the connection's. The worker serving c. */
 const lesson_note *lesson_last(conn_rec *c);
 
-/* The virtual host of the request that @a c has now, which says how long the
- * connection may idle after it; and that of its last request, NULL: it had
- * none. The worker serving c. */
+/* The virtual host whose times count for the request that @a c has now, and
+ * while the connection idles after it: its own, or if that has none, the first
+ * one of the address; and that of its last request, NULL: it had none. The
+ * worker serving c. */
 void lesson_set_host(conn_rec *c, const server_rec *s);
 const server_rec *lesson_host(conn_rec *c);
 
@@ -101,9 +102,10 @@ typedef struct lesson_server {
     const server_rec *server;
     int keep_alive;             /* 0, 1 */
     int keep_alive_max;         /* 0: no limit */
-    int64_t keep_alive_timeout; /* microseconds */
-    int64_t timeout;            /* microseconds */
-    int no_sendfile;            /* 1: EnableSendfile and EnableMMAP forbid it */
+    int64_t keep_alive_timeout; /* microseconds, as its answers tell it */
+    int64_t idle;               /* microseconds, as they count */
+    int64_t timeout; /* microseconds for the client to take something */
+    int no_sendfile; /* 1: EnableSendfile and EnableMMAP forbid it */
 } lesson_server;
 
 typedef struct lesson {

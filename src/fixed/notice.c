@@ -20,6 +20,7 @@ typedef struct fixed {
     int64_t when;
     int64_t size;
     int64_t keep_alive_timeout;
+    int64_t idle;
     int64_t timeout;
     int32_t keep_alive_max;
     int32_t status;
@@ -93,6 +94,7 @@ void notice_write(const lesson *l, char bytes[NOTICE_FIXED],
     f.when = l->when;
     f.size = l->answer.size;
     f.keep_alive_timeout = l->server.keep_alive_timeout;
+    f.idle = l->server.idle;
     f.timeout = l->server.timeout;
     f.keep_alive_max = l->server.keep_alive_max;
     f.status = l->status;
@@ -134,8 +136,8 @@ static int in_range(const fixed *f, int64_t now)
            && f->when <= now && now - f->when < CACHE_AGE
            && !((f->mask | f->vary) & ~fields) && f->keep_alive <= 1
            && f->no_sendfile <= 1 && f->keep_alive_max >= 0
-           && f->keep_alive_timeout >= 0 && f->timeout >= 0 && f->size >= 0
-           && f->size == f->st.st_size;
+           && f->keep_alive_timeout >= 0 && f->idle >= 0 && f->timeout >= 0
+           && f->size >= 0 && f->size == f->st.st_size;
 }
 
 /* Key and path of the lengths that @a f says, and nothing after the head. */
@@ -179,6 +181,7 @@ int notice_parse(const char *bytes, size_t len, int64_t now, lesson *out,
     out->server.keep_alive = f.keep_alive;
     out->server.keep_alive_max = f.keep_alive_max;
     out->server.keep_alive_timeout = f.keep_alive_timeout;
+    out->server.idle = f.idle;
     out->server.timeout = f.timeout;
     out->server.no_sendfile = f.no_sendfile;
     out->key_len = f.key_len;

@@ -56,9 +56,9 @@ typedef struct serving {
     loop *l;
     conn *c;
     statics *st;
-    int64_t keep_alive; /* of the last answer's vhost, ms; -1: none yet */
-    int64_t timeout;
-    int64_t unsent; /* what a failure left of the batch */
+    int64_t idle;    /* ms after the last answer; -1: there was none yet */
+    int64_t timeout; /* ms for the client to take something */
+    int64_t unsent;  /* what a failure left of the batch */
     int close;
 } serving;
 
@@ -82,13 +82,17 @@ static void wait_to_go_on(loop *l, conn *c, send_result r, int64_t timeout)
 static served wait_to_send(serving *s, send_result r, const char *rest,
                            size_t len)
 {
+    sending *job = s->c->answer;
+
     if (fate_keep(s->c, rest, len)) {
         loop_close(s->l, s->c);
         return GONE;
     }
-    ((sending *)s->c->answer)->close = (uint8_t)s->close;
-    send_keep(s->c->answer, len);
-    score_wait(&s->st->score, s->c->answer);
+    job->close = (uint8_t)s->close;
+    job->timeout = s->timeout;
+    job->idle = s->idle;
+    send_keep(job, len);
+    score_wait(&s->st->score, job);
     s->c->state = CONN_SENDING;
     wait_to_go_on(s->l, s->c, r, s->timeout);
     return BLOCKED;
@@ -252,7 +256,7 @@ static int repeat(serving *s, cache_entry *e, const request *req,
               s->st->out.head + s->st->out.head_used, &reply);
     s->c->keepalives = (uint32_t)reply.keepalives;
     s->close = !reply.keepalive;
-    s->keep_alive = server_of(e)->keep_alive_timeout / 1000;
+    s->idle = server_of(e)->idle / 1000;
     s->timeout = server_of(e)->timeout / 1000;
     count(s, req, &reply);
     if (reply.body_len == 0 || e->file->data) {
@@ -329,13 +333,14 @@ static served serve_one(serving *s, const char *head, size_t left,
     return hand_over(s, req, key, len, ask, head, left);
 }
 
-/* Answers what is there, in order. @a piped: an answer went before it. */
-static void serve(loop *l, conn *c, const char *bytes, size_t len, int piped)
+/* Answers what is there, in order. @a idle: ms that it may idle after the
+ * answer that went before it; -1: there was none. */
+static void serve(loop *l, conn *c, const char *bytes, size_t len, int64_t idle)
 {
     statics *st = l->answers_ctx;
     const learn_address *a = address_of(st, c);
-    serving s = {
-        .l = l, .c = c, .st = st, .keep_alive = -1, .timeout = a->timeout};
+    serving s = {.l = l, .c = c, .st = st, .idle = idle, .timeout = a->timeout};
+    int piped = idle >= 0;
     size_t pos = 0;
 
     tell_time(st);
@@ -375,8 +380,7 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len, int piped)
         fate_linger(l, c);
     }
     else if (pos == len) {
-        fate_idle(l, c,
-                  s.keep_alive < 0 ? a->keep_alive_timeout : s.keep_alive);
+        fate_idle(l, c, s.idle);
     }
     else if (fate_keep(c, bytes + pos, len - pos)) {
         loop_close(l, c);
@@ -392,6 +396,7 @@ static void go_on_sending(loop *l, conn *c)
     sending *job = c->answer;
     send_result r = send_go_on(&st->out, c->fd, job, l->now);
     int over = job->close;
+    int64_t idle = job->idle;
     char *in = c->in;
     size_t len = c->in_len;
 
@@ -400,7 +405,7 @@ static void go_on_sending(loop *l, conn *c)
         return;
     }
     if (r != SEND_DONE) {
-        wait_to_go_on(l, c, r, address_of(st, c)->timeout);
+        wait_to_go_on(l, c, r, job->timeout);
         return;
     }
     drop_sending(st, c);
@@ -409,7 +414,7 @@ static void go_on_sending(loop *l, conn *c)
         return;
     }
     if (!in) {
-        fate_idle(l, c, address_of(st, c)->keep_alive_timeout);
+        fate_idle(l, c, idle);
         return;
     }
     /* The next requests were read before this answer had left. */
@@ -417,7 +422,7 @@ static void go_on_sending(loop *l, conn *c)
     c->in_len = c->in_size = 0;
     c->state = CONN_READING;
     c->began = l->now;
-    serve(l, c, in, len, 1);
+    serve(l, c, in, len, idle);
     free(in);
 }
 
@@ -435,7 +440,7 @@ static void read_more(loop *l, conn *c)
     }
     n = recv(c->fd, st->in + have, room, MSG_DONTWAIT);
     if (n > 0) {
-        serve(l, c, st->in, have + (size_t)n, 0);
+        serve(l, c, st->in, have + (size_t)n, -1);
     }
     else if (n == 0 && have) {
         /* Half a request and the client's end: httpd knows what to say. */
@@ -446,7 +451,7 @@ static void read_more(loop *l, conn *c)
     }
     else if (have && !c->events) {
         /* Came with bytes from another process or from httpd. */
-        serve(l, c, st->in, have, 0);
+        serve(l, c, st->in, have, -1);
     }
     else if (!c->events) {
         /* httpd waits for its first byte as for the others. */

@@ -227,8 +227,12 @@ int takeback_process_connection(conn_rec *c)
 
 int takeback_post_read_request(request_rec *r)
 {
-    if (!r->main && loop_of(r->connection)) {
-        lesson_set_host(r->connection, r->server);
+    conn_rec *c = r->connection;
+
+    if (!r->main && loop_of(c)) {
+        /* As the MPM takes them. */
+        lesson_set_host(c, r->server->keep_alive_timeout_set ? r->server
+                                                             : c->base_server);
     }
     return DECLINED;
 }

@@ -45,6 +45,7 @@ static void fill(lesson *l, const char *head, unsigned flags)
     l->server.keep_alive = 1;
     l->server.keep_alive_max = 100;
     l->server.keep_alive_timeout = 5000000;
+    l->server.idle = 4000000;
     l->server.timeout = 60000000;
     l->server.no_sendfile = 1;
     l->key = (const unsigned char *)"a key";
@@ -82,7 +83,8 @@ static int is_same_server(const lesson_server *a, const lesson_server *b)
     return a->server == b->server && a->keep_alive == b->keep_alive
            && a->keep_alive_max == b->keep_alive_max
            && a->keep_alive_timeout == b->keep_alive_timeout
-           && a->timeout == b->timeout && a->no_sendfile == b->no_sendfile;
+           && a->idle == b->idle && a->timeout == b->timeout
+           && a->no_sendfile == b->no_sendfile;
 }
 
 static int is_same(const lesson *a, const lesson *b)
@@ -153,6 +155,7 @@ static void test_refused(void)
     REFUSED(l.server.keep_alive = 2, "KeepAlive 2");
     REFUSED(l.server.keep_alive_max = -1, "MaxKeepAliveRequests -1");
     REFUSED(l.server.keep_alive_timeout = -1, "KeepAliveTimeout -1");
+    REFUSED(l.server.idle = -1, "another's KeepAliveTimeout -1");
     REFUSED(l.server.timeout = -1, "Timeout -1");
     REFUSED(l.server.no_sendfile = 2, "EnableSendfile 2");
     REFUSED(l.key_len = 0, "no key");
