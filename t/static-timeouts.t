@@ -7,6 +7,7 @@ use strict;
 use warnings;
 use lib 't/lib';
 use IO::Select;
+use IO::Socket::INET;
 use POSIX ();
 use Test::Client;
 use Test::More;
@@ -102,7 +103,51 @@ sub all {
         @running;
 }
 
+# How long it lives with half a request.
+sub half {
+    my ($h, $to) = @_;
+    my $c = IO::Socket::INET->new(PeerAddr => $to, PeerPort => $h->port)
+        or return 'no connection';
+    my $start = time;
+    print {$c} 'GET / HT';
+    IO::Select->new($c)->can_read($long + 5);
+    return word(time - $start);
+}
+
 my (@names, @want, @do);
+push @names, 'half a request';
+push @want, 'short';
+push @do, map { my $h = $_; sub { half($h, '127.0.0.1') } } $t->both;
+
+# The default virtual host of an address: one for it, else one for all, the
+# first in the configuration. Each: addresses, their times, what is expected.
+my @defaults = (
+    [ 'for all', [ '*:@PORT@', '*:@PORT@' ], 'short' ],
+    [ 'for the address', [ '127.0.0.1:@PORT@', '*:@PORT@' ], 'short' ],
+    [ 'for the address, behind', [ '*:@PORT@', '127.0.0.1:@PORT@' ], 'long' ],
+    [ 'for another', [ '127.0.0.2:@PORT@', '*:@PORT@' ], 'long' ],
+    [ 'for all ports', [ '127.0.0.1:*', '127.0.0.1:@PORT@' ], 'long' ],
+    [ 'mapped', [ '[::ffff:127.0.0.1]:@PORT@', '*:@PORT@' ], 'short' ],
+    [ 'for all ports and one', [ '*:*', '*:@PORT@' ], undef ],
+    [ 'for one port and all', [ '*:@PORT@', '*:*' ], undef ],
+);
+my @twins;
+for (@defaults) {
+    my ($name, $addresses, $want) = @$_;
+    my @times = ($short, $long);
+    my $twin = Test::Twin->new(conf => join '', map
+        "<VirtualHost $_>\nServerName a\nTimeout ${\shift @times}\n"
+            . "DocumentRoot \@ROOT\@/htdocs\n</VirtualHost>\n", @$addresses);
+    for my $h ($twin->both) {
+        $h->{listen} = "Listen 127.0.0.1:\@PORT\@\n";
+        $h->write_conf($h->{conf});
+    }
+    push @twins, $twin->start;
+    push @names, "half a request, default virtual host $name";
+    push @want, $want;
+    push @do, map { my $h = $_; sub { half($h, '127.0.0.1') } } $twin->both;
+}
+
 for (@hosts) {
     my ($host, undef, $idle, $nothing) = @$_;
     for my $target ('/small.txt', '/large.bin') {
@@ -123,9 +168,9 @@ my $before = $t->hits;
 my @got = all(@do);
 for my $i (0 .. $#names) {
     my ($stock, $fixed) = @got[ 2 * $i, 2 * $i + 1 ];
-    is $stock, $want[$i], "$names[$i]: httpd's is $want[$i]";
+    is $stock, $want[$i], "$names[$i]: httpd's is $want[$i]" if $want[$i];
     is $fixed, $stock, "$names[$i]: the loop's too";
 }
-cmp_ok $t->hits - $before, '>=', @names, 'the loop gave these answers';
-$t->finish;
+cmp_ok $t->hits - $before, '>=', 4 * @hosts, 'the loop gave these answers';
+$_->finish for $t, @twins;
 done_testing;

@@ -7,7 +7,8 @@
 
 #include "fixed/learnserver.h"
 
-/* An address, taken apart; port in host order. */
+/* An address, taken apart; port in host order. An IPv4-mapped address is the
+ * IPv4 address, as for httpd. */
 typedef struct endpoint {
     int family;
     const void *ip;
@@ -21,7 +22,13 @@ static endpoint of_sockaddr(const struct sockaddr *sa)
     const struct sockaddr_in *in = (const void *)sa;
     endpoint e = {sa->sa_family, NULL, 0, 0};
 
-    if (sa->sa_family == AF_INET6) {
+    if (sa->sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr)) {
+        e.family = AF_INET;
+        e.ip = in6->sin6_addr.s6_addr + 12;
+        e.len = sizeof(in->sin_addr);
+        e.port = ntohs(in6->sin6_port);
+    }
+    else if (sa->sa_family == AF_INET6) {
         e.ip = &in6->sin6_addr;
         e.len = sizeof(in6->sin6_addr);
         e.port = ntohs(in6->sin6_port);
@@ -41,6 +48,12 @@ static int is_any(const endpoint *e)
     return e->len == 0 || !memcmp(e->ip, zero, e->len);
 }
 
+/* Of their ports nothing is said. */
+static int is_same(const endpoint *a, const endpoint *b)
+{
+    return a->len == b->len && !memcmp(a->ip, b->ip, a->len);
+}
+
 /* May a connection to @a local reach the vhost? Unsure is yes. */
 static int reaches(const endpoint *local, const server_rec *s)
 {
@@ -55,8 +68,7 @@ static int reaches(const endpoint *local, const server_rec *s)
         if (a->host_port && a->host_port != local->port) {
             continue;
         }
-        if (is_any(&e) || is_any(local) || e.family != local->family
-            || !memcmp(e.ip, local->ip, e.len)) {
+        if (is_any(&e) || is_any(local) || is_same(&e, local)) {
             return 1;
         }
     }
@@ -96,15 +108,65 @@ static int is_plain_http(const learnserver *s)
            && (!protocol || !*protocol || !strcasecmp(protocol, "http"));
 }
 
-/* Behind a wildcard the default vhost depends on the address that a client
- * connects to, and with it the time for the first request. @return 0 when two
- * of them give different times */
+/* Do they give the same time for the first request? */
 static int same_times(const learnserver *a, const learnserver *b)
 {
     return a->server->timeout == b->server->timeout
            && a->header_first == b->header_first
            && a->header_max == b->header_max
            && a->header_rate == b->header_rate;
+}
+
+/* How httpd chooses an address's default vhost, whose times count until a Host
+ * was read: the first in the configuration of the highest of these. */
+typedef enum rank {
+    RANK_MAIN, /* the main server */
+    RANK_ANY,  /* *:* */
+    RANK_PORT, /* *:80 */
+    RANK_ADDRESS,
+    RANK_EXACT /* address and port */
+} rank;
+
+static rank rank_of(const endpoint *local, const server_rec *s)
+{
+    const server_addr_rec *a;
+    rank best = RANK_MAIN;
+
+    for (a = s->is_virtual ? s->addrs : NULL; a; a = a->next) {
+        endpoint e = of_sockaddr((const struct sockaddr *)&a->host_addr->sa);
+        rank r = is_any(&e) ? RANK_ANY : RANK_ADDRESS;
+
+        if (a->host_port && a->host_port != local->port) {
+            continue;
+        }
+        if (r == RANK_ADDRESS && !is_same(&e, local)) {
+            continue;
+        }
+        r += a->host_port != 0;
+        best = r > best ? r : best;
+    }
+    return best;
+}
+
+/* The default vhost of an address; of a wildcard, that of the addresses that
+ * no vhost has for itself. NULL: no server reaches it */
+static const learnserver *default_of(const endpoint *local)
+{
+    const learnserver *s, *found = NULL;
+    rank best = RANK_MAIN;
+    unsigned i;
+
+    /* httpd's list has the main server first, then the last vhost. */
+    for (i = 0; (s = learnserver_at(i)); i++) {
+        rank r = rank_of(local, s->server);
+
+        if (reaches(local, s->server) && r >= best
+            && (r > RANK_MAIN || !s->server->is_virtual)) {
+            found = s;
+            best = r;
+        }
+    }
+    return found;
 }
 
 /* Has the vhost an address of its own? */
@@ -122,22 +184,27 @@ static int is_by_address(const server_rec *s)
     return 0;
 }
 
-/* Is the time for the first request one and the same for all? */
-static int has_one_time(const endpoint *local, const learnserver *first)
+/* May another vhost be the default one as well, with other times? Behind a
+ * wildcard those with addresses of their own may; of those for *:* and those
+ * for *:80 the one that httpd happened to see last. */
+static int is_unsure(const endpoint *local, const learnserver *found)
 {
+    rank best = rank_of(local, found->server);
     const learnserver *s;
     unsigned i;
 
-    if (!is_any(local)) {
-        return 1;
-    }
     for (i = 0; (s = learnserver_at(i)); i++) {
-        if (reaches(local, s->server) && is_by_address(s->server)
-            && !same_times(s, first)) {
-            return 0;
+        rank r = rank_of(local, s->server);
+        int other = r == RANK_ANY && best == RANK_PORT;
+
+        if (is_any(local) && is_by_address(s->server)) {
+            other = reaches(local, s->server);
+        }
+        if (other && !same_times(s, found)) {
+            return 1;
         }
     }
-    return 1;
+    return 0;
 }
 
 const learn_address *learn_address_make(apr_pool_t *p,
@@ -146,7 +213,7 @@ const learn_address *learn_address_make(apr_pool_t *p,
 {
     learn_address *a = apr_pcalloc(p, sizeof(*a));
     endpoint e = of_sockaddr(local);
-    const learnserver *s, *first = NULL;
+    const learnserver *s, *first = default_of(&e);
     int plain = !protocol || !*protocol || !strcasecmp(protocol, "http");
     unsigned i;
 
@@ -160,14 +227,10 @@ const learn_address *learn_address_make(apr_pool_t *p,
         lower(&a->limits.line, s->server->limit_req_line);
         lower(&a->limits.fieldsize, s->server->limit_req_fieldsize);
         lower_fields(&a->limits.fields, s->server->limit_req_fields);
-        /* The first vhost comes before the main server. */
-        if (!first || (!first->server->is_virtual && s->server->is_virtual)) {
-            first = s;
-        }
     }
     a->reads &= plain;
     if (first) {
-        a->reads &= has_one_time(&e, first);
+        a->reads &= !is_unsure(&e, first);
         take_times(a, first);
     }
     return a;

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "fixed/ask.h"
@@ -25,17 +24,6 @@ static const learn_address *address_of(const statics *st, const conn *c)
 static const lesson_server *server_of(const cache_entry *e)
 {
     return e->tag;
-}
-
-/* The time of the request's second, as httpd's r->request_time. */
-static void tell_time(statics *st)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME_COARSE, &t);
-    if (t.tv_sec != st->clock.seconds) {
-        answer_clock_set(&st->clock, t.tv_sec);
-    }
 }
 
 static void drop_sending(statics *st, conn *c)
@@ -343,7 +331,7 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len, int64_t idle)
     int piped = idle >= 0;
     size_t pos = 0;
 
-    tell_time(st);
+    static_tell_time(st);
     score_work(&st->score);
     if (st->lines.needed) {
         st->lines.start = apr_time_now();

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "http_log.h"
 
@@ -56,6 +57,16 @@ size_t static_key(const request *req, const char *head,
         len += 4;
     }
     return request_key(req, head, where, len, keepalives == 0, vary, key);
+}
+
+void static_tell_time(statics *st)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME_COARSE, &t);
+    if (t.tv_sec != st->clock.seconds) {
+        answer_clock_set(&st->clock, t.tv_sec);
+    }
 }
 
 /* More connections than descriptors allow: the oldest idle ones go. */

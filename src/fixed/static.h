@@ -62,4 +62,8 @@ size_t static_key(const request *req, const char *head,
                   const parcel_addr *local, int keepalives, uint64_t vary,
                   unsigned char key[REQUEST_KEY]);
 
+/* Makes st->clock show the time: of the request's second, as httpd's
+ * r->request_time. The loop's thread. */
+void static_tell_time(statics *st);
+
 #endif
