@@ -201,7 +201,8 @@ static int find_group(const loop *l, const parcel_addr *a)
             continue;
         }
         if (a->any.sa_family == AF_INET6 && b->any.sa_family == AF_INET6) {
-            if (!memcmp(&a->in6.sin6_addr, &b->in6.sin6_addr, 16)) {
+            if (!memcmp(&a->in6.sin6_addr, &b->in6.sin6_addr, 16)
+                && a->in6.sin6_scope_id == b->in6.sin6_scope_id) {
                 return g;
             }
             if (IN6_IS_ADDR_UNSPECIFIED(&b->in6.sin6_addr)) {

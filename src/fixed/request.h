@@ -99,11 +99,13 @@ int request_field(const char *name, size_t len);
  * is not looked at request by request. The method, Connection, conditionals
  * and ranges are not in it: answer derives those.
  * @param head the bytes that @a req was recognised in
- * @param local opaque bytes of the local address and port, at most 255
+ * @param local opaque bytes of the local address and port, at most 255; none
+ *        stand for an address that is not known
  * @param first 1 for the first request of a connection
  * @param vary bits of the fields whose values belong to the key (the loop
  *        keeps one mask: Accept-Encoding and whatever a learned Vary named)
- * @return the key's length, or 0 when it would exceed REQUEST_KEY
+ * @return the key's length, or 0: it would exceed REQUEST_KEY, or the address
+ *         is not known
  */
 size_t request_key(const request *req, const char *head, const void *local,
                    size_t local_len, int first, uint64_t vary,

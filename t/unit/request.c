@@ -387,6 +387,17 @@ static size_t key_of(const char *text, int first, uint64_t vary,
     return request_key(&r, text, "\177\0\0\1\0P", 6, first, vary, key);
 }
 
+static size_t key_without_address(void)
+{
+    static const char text[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+    unsigned char key[REQUEST_KEY];
+    request r;
+
+    return request_recognise(text, sizeof(text) - 1, NULL, &r) == REQUEST_MINE
+               ? request_key(&r, text, "", 0, 1, 0, key)
+               : 1;
+}
+
 static int differ(const char *a, const char *b, uint64_t vary)
 {
     unsigned char x[REQUEST_KEY], y[REQUEST_KEY];
@@ -426,6 +437,7 @@ static void keys(void)
     is_int((long)key_of(text, 0, 0, x), 0, "too long for a key");
     sprintf(text, "GET /%0900d HTTP/1.1\r\n" H "\r\n", 0);
     ok(key_of(text, 0, 0, x) > 900, "a long key");
+    is_int((long)key_without_address(), 0, "no address, no key");
 }
 
 int main(void)
