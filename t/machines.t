@@ -132,6 +132,35 @@ like both_cpus_once($root, 'online is CPU 0'), qr/CPU 1 is not online in /,
 my ($code, $out) = plan_of($root, '--allowed 9');
 isnt $code, 0, 'the tool refuses a mask without a CPU of this machine';
 
+# A probe that hangs ends though the one that would kill it is gone: it has
+# the listening sockets of an httpd.
+{
+    my $hangs = tree();
+    unlink "$hangs/$node/node0/cpumap";
+    POSIX::mkfifo("$hangs/$node/node0/cpumap", 0600) or die;
+    local $ENV{HWLOC_THISSYSTEM} = 1;
+    local $ENV{HWLOC_FSROOT} = $hangs;
+    my $pid = open my $end, '-|', $tool, qw(plan --affinity cpu) or die;
+    my @probe;
+    for (1 .. 500) {
+        @probe = split ' ',
+            Test::Httpd::_slurp("/proc/$pid/task/$pid/children");
+        last if @probe;
+        select undef, undef, undef, 0.01;
+    }
+    is scalar @probe, 1, 'a probe hangs';
+    kill 'KILL', $pid;
+    my $ended = eval {
+        local $SIG{ALRM} = sub { die "late\n" };
+        alarm 30;
+        1 while defined readline $end; # its end is the probe's, too
+        alarm 0;
+        1;
+    };
+    ok $ended, '  and ends by itself' or kill 'KILL', @probe;
+    close $end;
+}
+
 # httpd itself, with a mount of its own over a file of /sys.
 sub over {
     my ($file, $source, @more) = @_;
