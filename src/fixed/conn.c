@@ -44,6 +44,20 @@ static int grow(conn_slab *s)
     return 0;
 }
 
+static void append(conn_slab *s, conn *c)
+{
+    c->prev = s->open.prev;
+    c->next = &s->open;
+    c->prev->next = c;
+    s->open.prev = c;
+}
+
+static void take_out(conn *c)
+{
+    c->prev->next = c->next;
+    c->next->prev = c->prev;
+}
+
 conn *conn_alloc(conn_slab *s)
 {
     conn *c;
@@ -55,12 +69,15 @@ conn *conn_alloc(conn_slab *s)
     s->free = c->next;
     memset(c, 0, sizeof(*c));
     c->fd = -1;
-    c->prev = s->open.prev;
-    c->next = &s->open;
-    c->prev->next = c;
-    s->open.prev = c;
+    append(s, c);
     s->count++;
     return c;
+}
+
+void conn_last(conn_slab *s, conn *c)
+{
+    take_out(c);
+    append(s, c);
 }
 
 static void stale(struct loop *l, watch *w, uint32_t events)
@@ -75,8 +92,7 @@ void conn_free(conn_slab *s, conn *c)
     free(c->in);
     c->note = NULL;
     c->in = NULL;
-    c->prev->next = c->next;
-    c->next->prev = c->prev;
+    take_out(c);
     c->state = CONN_FREE;
     c->watch.ready = stale;
     c->next = s->freed;

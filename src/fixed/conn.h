@@ -70,6 +70,9 @@ void conn_slab_free(conn_slab *s);
 /* An open record, all zero but fd = -1; NULL without memory. */
 conn *conn_alloc(conn_slab *s);
 
+/* To the end of the open ones, as if it were the newest. */
+void conn_last(conn_slab *s, conn *c);
+
 /* Frees the record, buffer and note; fd is the caller's, timer not set. */
 void conn_free(conn_slab *s, conn *c);
 

@@ -10,6 +10,7 @@
 #include "compat.h"
 #include "affinity/pin.h"
 #include "fixed/adopt.h"
+#include "fixed/descriptors.h"
 #include "fixed/listener.h"
 #include "fixed/loopconn.h"
 #include "fixed/loopstop.h"
@@ -64,6 +65,7 @@ loop *loop_make(apr_pool_t *p, server_rec *s)
         loop_unmake(l);
         return NULL;
     }
+    l->room = descriptors_room();
     conn_slab_init(&l->conns);
     l->now = parcel_now();
     wheel_init(&l->timers, l->now);
@@ -139,6 +141,7 @@ static void run(loop *l)
         if (l->now >= l->look_at) {
             adopt_look(l);
         }
+        loopconn_make_room(l);
         if (l->answers && l->answers->turn) {
             l->answers->turn(l, l->now);
         }

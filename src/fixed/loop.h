@@ -107,7 +107,8 @@ struct loop {
     loop_mail *mails; /* of mail->boxes */
     wheel timers;
     conn_slab conns;
-    conn *parked; /* first in, first out */
+    unsigned room; /* of conns: more of them, and silent ones go */
+    conn *parked;  /* first in, first out */
     conn *parked_last;
     void *answers_ctx; /* of the server */
 };

@@ -10,6 +10,8 @@
 #include "fixed/listener.h"
 #include "fixed/loopstop.h"
 
+#define LOOKS 128 /* for silent connections, per turn */
+
 /* Is the connection the answering server's, or only kept by the loop? */
 static int served(const loop *l, const conn *c)
 {
@@ -174,6 +176,23 @@ void loop_close(loop *l, conn *c)
     forget(l, c);
     if (fd >= 0) {
         close(fd);
+    }
+}
+
+void loopconn_make_room(loop *l)
+{
+    int n;
+
+    for (n = 0; n < LOOKS && l->conns.count > l->room; n++) {
+        conn *c = l->conns.open.next;
+
+        if ((c->state == CONN_IDLE || (c->state == CONN_READING && !c->in_len))
+            && !loopconn_pending(c)) {
+            loop_close(l, c);
+        }
+        else {
+            conn_last(&l->conns, c);
+        }
     }
 }
 

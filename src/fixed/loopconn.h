@@ -19,6 +19,10 @@ void loopconn_expired(loop *l, conn *c);
 /* Hands parked connections over as far as the door takes them. */
 void loopconn_turn(loop *l);
 
+/* More connections than descriptors allow: silent ones go, oldest first, so
+ * that httpd has what it opens files with. A bounded number of looks. */
+void loopconn_make_room(loop *l);
+
 /* Takes the connection out of everything and makes a parcel of it; the
  * record is gone. */
 void loopconn_release(loop *l, conn *c, parcel *p);

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "http_log.h"
@@ -10,19 +9,17 @@
 #include "config.h"
 #include "fixed/known.h"
 #include "fixed/learn.h"
-#include "fixed/loopconn.h"
+#include "fixed/descriptors.h"
 #include "fixed/notice.h"
 #include "fixed/serve.h"
 #include "fixed/study.h"
 
 APLOG_USE_MODULE(cpuaffinity);
 
-/* Lessons taken per turn from each side, and idle connections looked at. */
+/* Lessons taken per turn from each side. */
 #define LESSONS 32
 /* For slow clients at least; as a rule a quarter of FixedStaticMemory. */
 #define KEPT_LEAST (1024 * 1024)
-/* Descriptors that the loop leaves to httpd. */
-#define RESERVE 64
 
 static statics *the_statics;
 
@@ -69,30 +66,6 @@ void static_tell_time(statics *st)
     }
 }
 
-/* More connections than descriptors allow: the oldest idle ones go. */
-static void make_room(loop *l, statics *st)
-{
-    conn *c = l->conns.open.next;
-    int n;
-
-    for (n = 0;
-         l->conns.count > st->room && n < LESSONS * 4 && c != &l->conns.open;
-         n++) {
-        conn *next = c->next;
-
-        int silent =
-            c->state == CONN_IDLE || (c->state == CONN_READING && !c->in_len);
-
-        if (silent && !loopconn_pending(c)) {
-            loop_close(l, c);
-        }
-        c = next;
-    }
-    if (l->conns.count > st->room) {
-        cache_shed(st->cache, 16);
-    }
-}
-
 /* What was learned here and in the other processes. */
 static void study(loop *l, statics *st)
 {
@@ -131,8 +104,8 @@ static void turn(loop *l, int64_t now)
                __atomic_load_n(&l->stop, __ATOMIC_RELAXED) == LOOP_RUN
                    ? SERVER_READY
                    : SERVER_GRACEFUL);
-    if (l->conns.count > st->room) {
-        make_room(l, st);
+    if (l->conns.count > l->room) {
+        cache_shed(st->cache, 16);
     }
 }
 
@@ -206,19 +179,6 @@ static int look_at_addresses(statics *st, apr_pool_t *p,
     return any;
 }
 
-/* Connections, cached files and httpd's own share RLIMIT_NOFILE. */
-static void share_descriptors(statics *st)
-{
-    struct rlimit r;
-    unsigned all = 1024;
-
-    if (!getrlimit(RLIMIT_NOFILE, &r)) {
-        all = r.rlim_cur > 1 << 20 ? 1 << 20 : (unsigned)r.rlim_cur;
-    }
-    st->config.descriptors = all / 4;
-    st->room = all / 2 > RESERVE ? all / 2 : all / 4;
-}
-
 const loop_server *static_make(apr_pool_t *pchild, server_rec *s,
                                const sockets_set *sockets)
 {
@@ -235,7 +195,7 @@ const loop_server *static_make(apr_pool_t *pchild, server_rec *s,
     st->config.valid = cf->cache_valid;
     st->config.small = (uint64_t)cf->memory_size;
     st->config.memory = (uint64_t)cf->memory_limit;
-    share_descriptors(st);
+    st->config.descriptors = descriptors_limit() / 4;
     send_bound(st->config.memory / 4 > KEPT_LEAST ? st->config.memory / 4
                                                   : KEPT_LEAST);
     if (getrandom(st->config.secret, sizeof(st->config.secret), 0)

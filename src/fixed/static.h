@@ -29,7 +29,6 @@ typedef struct statics {
     cache *cache;
     answer_clock clock;
     uint64_t vary;   /* atomic: fields whose values are in keys; grows */
-    unsigned room;   /* connections at most, from RLIMIT_NOFILE */
     unsigned audits; /* that are due */
     unsigned offs;   /* learn_offs() when it was looked at */
     send_buffers out;
