@@ -68,13 +68,10 @@ CFLAGS_ALL = -std=gnu11 $(OPT) -fPIC -fvisibility=hidden -pthread \
 
 # Pure code: no httpd header; the tool, unit tests and fuzzers link it alone.
 PURE := cpuset discover topology units cgroup policy deal plan planwarn planview tasks pin
-PURE_FIXED := request requestfield requestkey requestwhy answer answercond answerlearn \
-	httpdate siphash cache cachefile cachestore cold \
-	linear linearparse
-PURE_SRC := $(wildcard $(PURE:%=src/affinity/%.c) \
-	$(PURE_FIXED:%=src/fixed/%.c))
-SRC := mod_cpuaffinity.c $(wildcard src/*.c src/affinity/*.c src/fixed/*.c \
-	src/report/*.c)
+PURE_SRC := $(PURE:%=src/affinity/%.c) src/base/siphash.c \
+	src/base/httpdate.c $(wildcard src/base/linear*.c src/http/*.c) \
+	$(filter-out src/cache/key_hints.c,$(wildcard src/cache/*.c))
+SRC := mod_cpuaffinity.c $(filter-out src/cli/%,$(wildcard src/*/*.c))
 OBJ := $(SRC:%.c=$(BUILD)/obj/%.o)
 PURE_OBJ := $(PURE_SRC:%.c=$(BUILD)/obj/%.o)
 CLI_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard src/cli/*.c))
@@ -87,7 +84,7 @@ PRELOADED := $(patsubst t/preload/%.c,$(BUILD)/preload/%.so, \
 REPLAY := $(patsubst t/fuzz/%.c,$(BUILD)/replay/%,$(wildcard t/fuzz/*.c))
 ALL_C := $(SRC) $(wildcard src/cli/*.c t/unit/*.c t/fuzz/*.c t/tool/*.c \
 	t/preload/*.c bench/*.c)
-ALL_H := $(wildcard src/*.h src/*/*.h t/unit/*.h)
+ALL_H := $(wildcard src/*/*.h t/unit/*.h)
 
 .DEFAULT_GOAL := all
 .PHONY: help test-browser all deps run test check lint format asan valgrind fuzz coverage \

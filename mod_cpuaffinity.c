@@ -15,15 +15,15 @@
 #include "ap_mpm.h"
 #include "mpm_common.h"
 
-#include "config.h"
+#include "conf/config.h"
 #include "affinity/affinity.h"
-#include "fixed/child.h"
-#include "fixed/door.h"
-#include "fixed/fixed.h"
-#include "fixed/intake.h"
-#include "fixed/learn.h"
-#include "fixed/spare.h"
-#include "fixed/takeback.h"
+#include "child/child.h"
+#include "handoff/door.h"
+#include "child/fixed.h"
+#include "child/input_gate.h"
+#include "learn/learn.h"
+#include "conf/spare.h"
+#include "child/takeback.h"
 #include "report/status.h"
 
 /* The one symbol that the DSO shows. */

@@ -1,5 +1,5 @@
 # Every source compiles for the oldest httpd that is promised: with the newer
-# versions' names hidden (-DCOMPAT_OLDEST, src/compat.h), and with the headers
+# versions' names hidden (-DCOMPAT_OLDEST, src/base/compat.h), and with the headers
 # in INCLUDES, a list of directories, if that is set.
 use strict;
 use warnings;
@@ -33,6 +33,6 @@ compiles("headers of $_", 'cc', $_) for split ' ', $ENV{INCLUDES} // '';
 # Nobody else asks for what differs.
 my @names = grep { !m{src/compat\.h:} }
     `grep -nE '\\b(ap_thread_create|DOCTYPE_HTML_4_01|AP_MODULE_MAGIC_AT_LEAST)\\b' mod_cpuaffinity.c src/*.[ch] src/*/*.[ch]`;
-is "@names", '', 'versions are asked for in src/compat.h alone';
+is "@names", '', 'versions are asked for in src/base/compat.h alone';
 
 done_testing;

@@ -38,7 +38,7 @@ for my $d (@code) {
 }
 
 # The defaults in the code: as the manual says.
-my $config = slurp('src/config.c');
+my $config = slurp('src/conf/config.c');
 my %default = $config =~ /DEFAULT\((\w+), ([^)]+)\)/g;
 is $default{watch}, 10, 'CPUAffinityWatch 10 is the default in the code';
 is $default{cache_entries}, 10000, 'FixedStaticCache 10000';
@@ -47,7 +47,7 @@ is eval $default{memory_size}, 64 << 10, 'FixedStaticMemory 64K';
 is eval $default{memory_limit}, 64 << 20, 'and 64M';
 
 for my $struct (qw(config_server config_dir)) {
-    my ($body) = slurp('src/config.h') =~
+    my ($body) = slurp('src/conf/config.h') =~
         /typedef struct $struct \{(.*?)^\} $struct;/ms;
     $body =~ s{/\*.*?\*/}{}gs;
     my @members = $body =~ /(\w+)(?:\[\w+\])?;/g;

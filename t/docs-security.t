@@ -11,7 +11,7 @@ sub slurp {
 }
 
 my $doc = slurp('docs/security.md');
-my $code = slurp('src/fixed/learnmodules.c');
+my $code = slurp('src/learn/modules.c');
 my %use = (
     INERT => 'may be configured as you like',
     SECTION => 'may not be configured in sections that apply',
@@ -25,12 +25,12 @@ for my $use (sort keys %use) {
 }
 
 my %rules = map { $_ => 1 }
-    slurp('src/fixed/learn.h') =~ /^    X\(\w+, "([RS]\d)",/mg;
+    slurp('src/learn/learn.h') =~ /^    X\(\w+, "([RS]\d)",/mg;
 for my $rule (sort keys %rules) {
     like $doc, qr/^\| $rule \| /m, "$rule is described";
 }
 
-my $filters = slurp('src/fixed/learnfilter.c');
+my $filters = slurp('src/learn/filter.c');
 my ($list) = $filters =~ /transparent\[\] = \{(.*?)\};/s;
 for my $name ($list =~ /"(\w+)"/g) {
     next if $name =~ /^cpuaffinity|^content_|^byte|^http_|^core$/;

@@ -11,15 +11,15 @@
 #include "http_main.h"
 #include "http_core.h"
 
-#include "config.h"
+#include "conf/config.h"
 #include "affinity/inherited.h"
 #include "affinity/pin.h"
 #include "affinity/planview.h"
-#include "affinity/sharedmem.h"
+#include "base/shared_mem.h"
 #include "affinity/tasks.h"
 #include "affinity/watch.h"
-#include "fixed/parcel.h"
-#include "fixed/processes.h"
+#include "handoff/handoff.h"
+#include "conf/processes.h"
 
 APLOG_USE_MODULE(cpuaffinity);
 

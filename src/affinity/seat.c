@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "affinity/sharedmem.h"
+#include "base/shared_mem.h"
 
 static apr_status_t unmap(void *data)
 {

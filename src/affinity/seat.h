@@ -55,7 +55,7 @@ typedef struct seat_shared {
     uint32_t magic;    /* SEAT_MAGIC */
     uint32_t row_size; /* sizeof(seat_row) of the writer */
     int32_t seats;     /* rows; for readers that did not make the table */
-    int32_t steering;  /* as last decided, see fixed/steer.h */
+    int32_t steering;  /* as last decided, see listen/steer_apply.h */
     char steering_why[176];
     seat_row rows[];
 } seat_shared;

@@ -10,7 +10,7 @@
 #include "mpm_common.h"
 #include "scoreboard.h"
 
-#include "compat.h"
+#include "base/compat.h"
 #include "affinity/pin.h"
 #include "affinity/tasks.h"
 

@@ -7,8 +7,8 @@
 #include "http_protocol.h"
 #include "apr_strings.h"
 
-#include "fixed/learn.h"
-#include "fixed/notmine.h"
+#include "learn/learn.h"
+#include "learn/not_mine.h"
 
 /* A text of the configuration, in whatever encoding it is written. */
 static json_t *string(const char *s)

@@ -2,8 +2,8 @@
  * learning: what FixedStatic has refused, by vhost and by reason, as part of
  * the status. Worker threads.
  */
-#ifndef CPUAFFINITY_REPORT_LEARNING_H
-#define CPUAFFINITY_REPORT_LEARNING_H
+#ifndef CPUAFFINITY_LEARNING_H
+#define CPUAFFINITY_LEARNING_H
 
 #include <jansson.h>
 

@@ -6,8 +6,8 @@
 #include "affinity/pin.h"
 #include "affinity/planview.h"
 #include "affinity/tasks.h"
-#include "fixed/processes.h"
-#include "fixed/steering.h"
+#include "conf/processes.h"
+#include "listen/steering.h"
 #include "report/learning.h"
 
 /* The counters of a row by their keys. */

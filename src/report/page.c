@@ -8,7 +8,7 @@
 #include "http_core.h"
 #include "http_protocol.h"
 
-#include "compat.h"
+#include "base/compat.h"
 #include "report/learning.h"
 
 static const char *text(const json_t *o, const char *key)

@@ -3,7 +3,7 @@
  * libs: -lpcre2-8
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include "fixed/linear.h"
+#include "base/linear.h"
 
 #include <pcre2.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* request: no read past the input, and the verdicts of all prefixes fit
  * together; what is mine has the shape that was promised. */
-#include "fixed/request.h"
+#include "http/request.h"
 
 #include "replay.h"
 

@@ -7,7 +7,7 @@
  *   verify LEN KEEPALIVES ON MAX TIMEOUT SENTLEN\n REQUEST SENT
  *       -> "yes\n" or "no\n"
  */
-#include "fixed/answer.h"
+#include "http/response.h"
 
 #include <stdio.h>
 #include <stdlib.h>

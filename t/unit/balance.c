@@ -1,8 +1,8 @@
 /* balance: when a seat is saturated, and who is given to.
- * links: src/fixed/balance.c src/affinity/seat.c src/affinity/sharedmem.c
+ * links: src/loop/balance.c src/affinity/seat.c src/base/shared_mem.c
  */
 #include "t/unit/tap.h"
-#include "fixed/balance.h"
+#include "loop/balance.h"
 
 #include <apr_general.h>
 #include <unistd.h>

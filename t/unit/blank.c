@@ -1,6 +1,6 @@
-/* links: src/fixed/blank.c
+/* links: src/http/blank.c
  * All inputs of up to nine bytes of CR, LF and another. */
-#include "fixed/blank.h"
+#include "http/blank.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef CACHETEST_H
 #define CACHETEST_H
 
-#include "fixed/cache.h"
+#include "cache/cache.h"
 
 #include "tap.h"
 

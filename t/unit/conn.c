@@ -1,8 +1,8 @@
 /* conn: the slab.
- * links: src/fixed/conn.c src/fixed/parcel.c
+ * links: src/loop/conn.c src/handoff/handoff.c
  */
 #include "t/unit/tap.h"
-#include "fixed/conn.h"
+#include "loop/conn.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* httpdate: every day from 1970 to 2100 as the C library has it, and what is
  * not a date. */
-#include "fixed/httpdate.h"
+#include "base/httpdate.h"
 
 #include "tap.h"
 

@@ -1,6 +1,6 @@
 /* linear: the form, what is found, and that a text that is made for it takes
  * no longer than another one. */
-#include "fixed/linear.h"
+#include "base/linear.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* links: src/fixed/listensock.c
+/* links: src/listen/listensock.c
  * A further socket of a listening socket's group is like the first. */
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "fixed/listensock.h"
+#include "listen/listensock.h"
 #include "t/unit/tap.h"
 
 static int option(int fd, int level, int name)

@@ -1,4 +1,4 @@
-/* links: src/fixed/processes.c src/fixed/conftree.c
+/* links: src/conf/processes.c src/conf/tree.c
  * The configuration tree, with what httpd gives stubbed. */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include <http_log.h>
 #include <ap_mpm.h>
 
-#include "fixed/conftree.h"
-#include "fixed/processes.h"
+#include "conf/tree.h"
+#include "conf/processes.h"
 #include "t/unit/tap.h"
 
 module AP_MODULE_DECLARE_DATA cpuaffinity_module;

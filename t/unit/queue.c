@@ -1,8 +1,8 @@
 /* queue: order, bound, closing, two threads.
- * links: src/fixed/queue.c src/fixed/parcel.c
+ * links: src/handoff/queue.c src/handoff/handoff.c
  */
 #include "t/unit/tap.h"
-#include "fixed/queue.h"
+#include "handoff/queue.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* request: which requests are mine, at every split point, with the input
  * flush against a page that cannot be read. */
-#include "fixed/request.h"
+#include "http/request.h"
 
 #include "tap.h"
 

@@ -1,8 +1,8 @@
 /* sharedmem: nobody changes the size of what is shared, nor what is published.
- * links: src/affinity/sharedmem.c
+ * links: src/base/shared_mem.c
  */
 #include "t/unit/tap.h"
-#include "affinity/sharedmem.h"
+#include "base/shared_mem.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* siphash: published vectors of SipHash-2-4, and SipHash-1-3 as CPython
  * computes it with an all-zero key. */
-#include "fixed/siphash.h"
+#include "base/siphash.h"
 
 #include "tap.h"
 

@@ -1,0 +1,423 @@
+#include "cache/cache.h"
+
+#include "cache/cache_file.h"
+#include "cache/cache_store.h"
+#include "base/siphash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Longer paths are not learned. */
+#define PATH_LONGEST 4096
+
+/* Where an entry is. New ones are on trial; the first hit protects them.
+ * A flood of new keys only ever pushes out entries on trial. */
+enum segment {
+    TRIAL,
+    PROTECTED,
+    SEGMENTS
+};
+
+/* An entry with what callers do not see; its key, path and head follow. */
+typedef struct node {
+    cache_entry pub;
+    cachestore_user user;
+    struct node *next; /* in its bucket */
+    uint64_t hash;
+    cachelist order; /* in its segment, the last used in front */
+    enum segment segment;
+    int gone; /* out of the table, kept for its holders */
+    int64_t learned;
+    int64_t asked;  /* when it was last to be renewed */
+    int64_t looked; /* the path was last the file */
+    int64_t touched;
+    cachefile_id id;
+    size_t key_len;
+    char bytes[];
+} node;
+
+struct cache {
+    cache_config config;
+    cachestore store;
+    node **buckets;
+    size_t mask;
+    cachelist segments[SEGMENTS];
+    unsigned entries;
+    unsigned protected;
+    cache_stats stats; /* the counters of it */
+};
+
+cache *cache_make(const cache_config *config)
+{
+    cache *c;
+    size_t buckets = 16;
+
+    if (config->entries == 0) {
+        return NULL;
+    }
+    c = calloc(1, sizeof(*c));
+    if (!c) {
+        return NULL;
+    }
+    while (buckets < config->entries) {
+        buckets *= 2;
+    }
+    c->config = *config;
+    c->mask = buckets - 1;
+    c->buckets = calloc(buckets, sizeof(node *));
+    cachelist_init(&c->segments[TRIAL]);
+    cachelist_init(&c->segments[PROTECTED]);
+    if (!c->buckets || cachestore_init(&c->store, &c->config, buckets)) {
+        free(c->buckets);
+        free(c);
+        return NULL;
+    }
+    return c;
+}
+
+static node *of(cache_entry *e)
+{
+    return CACHELIST_OF(e, node, pub);
+}
+
+/* Out of the table; freed now or when the last holder gives it up. */
+static void take_out(cache *c, node *n)
+{
+    node **at;
+
+    for (at = &c->buckets[n->hash & c->mask]; *at != n; at = &(*at)->next) {
+        ;
+    }
+    *at = n->next;
+    cachelist_remove(&n->order);
+    c->entries--;
+    c->protected -= n->segment == PROTECTED;
+    cachestore_detach(&c->store, &n->user, n->user.holds > 0);
+    if (n->user.holds) {
+        n->gone = 1;
+    }
+    else {
+        free(n);
+    }
+}
+
+void cache_clear(cache *c)
+{
+    int s;
+
+    for (s = 0; s < SEGMENTS; s++) {
+        while (!cachelist_empty(&c->segments[s])) {
+            take_out(c, CACHELIST_OF(c->segments[s].next, node, order));
+        }
+    }
+}
+
+void cache_free(cache *c)
+{
+    if (!c) {
+        return;
+    }
+    cache_clear(c);
+    cachestore_close(&c->store);
+    free(c->buckets);
+    free(c);
+}
+
+static node *find(cache *c, uint64_t hash, const void *key, size_t len)
+{
+    node *n;
+
+    for (n = c->buckets[hash & c->mask]; n; n = n->next) {
+        if (n->hash == hash && n->key_len == len
+            && !memcmp(n->bytes, key, len)) {
+            return n;
+        }
+    }
+    return NULL;
+}
+
+cache_entry *cache_find(cache *c, const void *key, size_t len)
+{
+    node *n = find(c, siphash_13(c->config.secret, key, len), key, len);
+
+    if (!n) {
+        c->stats.misses++;
+        return NULL;
+    }
+    return &n->pub;
+}
+
+/* Puts an entry in front of the protected ones, whose last goes back on
+ * trial when they are more than four fifths of all. */
+static void protect(cache *c, node *n)
+{
+    if (n->segment == TRIAL) {
+        n->segment = PROTECTED;
+        c->protected ++;
+    }
+    cachelist_front(&c->segments[PROTECTED], &n->order);
+    if (c->protected > c->config.entries - c->config.entries / 5) {
+        node *last = CACHELIST_OF(c->segments[PROTECTED].prev, node, order);
+
+        last->segment = TRIAL;
+        c->protected --;
+        cachelist_front(&c->segments[TRIAL], &last->order);
+    }
+}
+
+/* Once per valid time: is the path still the file? Between, at least a file
+ * that is sent from its descriptor must be the one that the head describes:
+ * a copy cannot be edited in place, but it can. */
+static int look(cache *c, node *n, int64_t now)
+{
+    const cachestore_file *f = n->user.file;
+
+    if (now - n->looked < c->config.valid) {
+        if (f->pub.fd < 0 || cachefile_still(f->pub.fd, &n->id)) {
+            return 1;
+        }
+        c->stats.stale++;
+        take_out(c, n);
+        return 0;
+    }
+    c->stats.validations++;
+    switch (cachefile_look(n->pub.path, &n->id)) {
+    case CACHEFILE_SAME:
+        n->looked = now;
+        return 1;
+    case CACHEFILE_CHANGED:
+        c->stats.stale++;
+        take_out(c, n);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+int cache_use(cache *c, cache_entry *e, int64_t now)
+{
+    node *n = of(e);
+
+    if (!e->live) {
+        return 0;
+    }
+    if (now - n->learned >= CACHE_AGE) {
+        /* the file stays: httpd's next answer, if it is the same, makes
+         * the entry live again without reading it */
+        c->stats.expired++;
+        e->live = 0;
+        return 0;
+    }
+    if (!look(c, n, now)) {
+        return 0;
+    }
+    /* within one millisecond the order does not matter */
+    if (n->touched != now) {
+        n->touched = now;
+        protect(c, n);
+        cachestore_touch(&c->store, &n->user);
+    }
+    e->hits++;
+    c->stats.hits++;
+    return 1;
+}
+
+void cache_distrust(cache_entry *e)
+{
+    of(e)->looked = INT64_MIN / 2;
+}
+
+int cache_renew(cache_entry *e, int64_t now)
+{
+    node *n = of(e);
+    int64_t sooner = (int64_t)((n->hash >> 32) % (CACHE_SOONER / 2));
+
+    if (now - n->learned < CACHE_AGE - CACHE_SOONER + sooner
+        || now - n->asked < CACHE_AGAIN) {
+        return 0;
+    }
+    n->asked = now;
+    return 1;
+}
+
+void cache_hold(cache_entry *e)
+{
+    node *n = of(e);
+
+    n->user.holds++;
+    n->user.file->holds++;
+}
+
+void cache_release(cache *c, cache_entry *e)
+{
+    node *n = of(e);
+
+    n->user.file->holds--;
+    if (--n->user.holds == 0 && n->gone) {
+        cachestore_unref(&c->store, n->user.file);
+        free(n);
+    }
+}
+
+void cache_forget(cache *c, cache_entry *e)
+{
+    if (!of(e)->gone) {
+        take_out(c, of(e));
+    }
+}
+
+/* All keys of a file. */
+static void take_out_file(cache *c, cachestore_file *f)
+{
+    f->refs++;
+    while (!cachelist_empty(&f->users)) {
+        cachestore_user *u =
+            CACHELIST_OF(f->users.next, cachestore_user, sibling);
+
+        take_out(c, of(u->entry));
+    }
+    cachestore_unref(&c->store, f);
+}
+
+void cache_forget_file(cache *c, cache_entry *e)
+{
+    if (of(e)->user.file) {
+        take_out_file(c, of(e)->user.file);
+    }
+    else {
+        cache_forget(c, e);
+    }
+}
+
+unsigned cache_shed(cache *c, unsigned n)
+{
+    return cachestore_shed(&c->store, n);
+}
+
+/* Pushes out the longest unused, those on trial first. */
+static void make_room(cache *c)
+{
+    while (c->entries >= c->config.entries) {
+        cachelist *s = &c->segments[TRIAL];
+
+        if (cachelist_empty(s)) {
+            s = &c->segments[PROTECTED];
+        }
+        take_out(c, CACHELIST_OF(s->prev, node, order));
+        c->stats.evicted++;
+    }
+}
+
+/* A new entry, once seen, on trial. */
+static node *insert(cache *c, uint64_t hash, const void *key, size_t len,
+                    const answer *a, const char *path)
+{
+    size_t path_size = strlen(path) + 1;
+    node *n = malloc(sizeof(*n) + len + path_size + a->head_len);
+
+    if (!n) {
+        return NULL;
+    }
+    memset(n, 0, sizeof(*n));
+    make_room(c);
+    n->hash = hash;
+    n->key_len = len;
+    n->user.entry = &n->pub;
+    n->touched = -1;
+    memcpy(n->bytes, key, len);
+    memcpy(n->bytes + len, path, path_size);
+    n->pub.path = n->bytes + len;
+    answer_copy(&n->pub.answer, a, n->bytes + len + path_size);
+    n->next = c->buckets[hash & c->mask];
+    c->buckets[hash & c->mask] = n;
+    n->segment = TRIAL;
+    cachelist_init(&n->order);
+    cachelist_front(&c->segments[TRIAL], &n->order);
+    c->entries++;
+    return n;
+}
+
+/* The second agreeing answer, one that renews, or one that agrees after the
+ * entry expired. CACHE_CHANGED: its bytes differ, and the entry is gone. */
+static cache_outcome confirm(cache *c, node *n, int64_t now)
+{
+    if (!n->user.file
+        && cachestore_attach(&c->store, &n->user, n->pub.path, &n->id, now)) {
+        return CACHE_REFUSED;
+    }
+    switch (cachestore_verify(&n->user, n->pub.path, now)) {
+    case CACHEFILE_SAME:
+        n->pub.live = 1;
+        n->learned = now;
+        n->looked = now;
+        return CACHE_LIVE;
+    case CACHEFILE_CHANGED:
+        take_out_file(c, n->user.file);
+        c->stats.stale++;
+        return CACHE_CHANGED;
+    default:
+        return CACHE_REFUSED; /* what is live stays so until its time ends */
+    }
+}
+
+cache_outcome cache_learn(cache *c, const void *key, size_t len,
+                          const answer *a, const char *path,
+                          const struct stat *st, int64_t now, const void *tag)
+{
+    uint64_t hash = siphash_13(c->config.secret, key, len);
+    cachefile_id id;
+    cache_outcome outcome = CACHE_ONCE;
+    node *n;
+
+    if (len == 0 || len > REQUEST_KEY || path[0] != '/'
+        || strlen(path) > PATH_LONGEST || cachefile_identify(&id, st)
+        || id.size != a->size) {
+        return CACHE_REFUSED;
+    }
+    n = find(c, hash, key, len);
+    if (n && n->pub.live && now < n->learned) {
+        return CACHE_REFUSED; /* another process's, and late */
+    }
+    if (n) {
+        if (answer_same(&n->pub.answer, a) && cachefile_same(&n->id, &id)
+            && !strcmp(n->pub.path, path)) {
+            if (a->clocked && a->date == n->pub.answer.date) {
+                return CACHE_ONCE;
+            }
+            n->pub.tag = tag;
+            outcome = confirm(c, n, now);
+            if (outcome != CACHE_CHANGED) {
+                return outcome;
+            }
+        }
+        else {
+            take_out(c, n);
+            outcome = CACHE_CHANGED;
+        }
+    }
+    n = insert(c, hash, key, len, a, path);
+    if (!n) {
+        return CACHE_REFUSED;
+    }
+    n->id = id;
+    n->pub.tag = tag;
+    return outcome;
+}
+
+void cache_get_stats(const cache *c, cache_stats *out)
+{
+    const cachelist *l;
+    int s;
+
+    *out = c->stats;
+    out->entries = c->entries;
+    out->files = c->store.files;
+    out->descriptors = c->store.descriptors;
+    out->memory = c->store.memory;
+    out->live = 0;
+    for (s = 0; s < SEGMENTS; s++) {
+        for (l = c->segments[s].next; l != &c->segments[s]; l = l->next) {
+            out->live += (unsigned)CACHELIST_OF(l, node, order)->pub.live;
+        }
+    }
+}

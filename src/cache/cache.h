@@ -1,0 +1,146 @@
+/*
+ * cache: the answers that one loop may repeat. Keys are bytes (request_key);
+ * a value is an answer and a file, shared by all keys of the same file, as a
+ * copy in memory or an open descriptor. Bounded in entries, memory,
+ * descriptors and keys per file; two segments, so that a flood of keys seen
+ * once pushes itself out first. One thread only, no locks; nothing is
+ * allocated on a hit. No httpd header is needed.
+ */
+#ifndef CPUAFFINITY_CACHE_H
+#define CPUAFFINITY_CACHE_H
+
+#include "http/response.h"
+#include "cache/page_cache.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/* Never repeat an answer that httpd gave longer ago (milliseconds). Up to
+ * CACHE_SOONER before that httpd is asked once more, not for all at the same
+ * time, and again after CACHE_AGAIN if it did not learn. */
+#define CACHE_AGE 60000
+#define CACHE_SOONER 15000
+#define CACHE_AGAIN 1000
+/* More keys than this never share a file. */
+#define CACHE_KEYS_PER_FILE 16
+
+typedef struct cache cache;
+
+typedef struct cache_config {
+    unsigned entries;     /* FixedStaticCache ENTRIES, at least 1 */
+    int64_t valid;        /* how long a file is trusted, milliseconds */
+    uint64_t small;       /* files up to this size are kept in memory */
+    uint64_t memory;      /* at most so many bytes of them */
+    unsigned descriptors; /* at most so many open files; 0: none */
+    uint64_t secret[2];   /* of the keyed hash, random per process */
+} cache_config;
+
+/* One file, shared by entries. Read-only for callers. */
+typedef struct cache_file {
+    const char *data; /* the whole content, or NULL: send from fd */
+    int fd;           /* open for reading, or -1 */
+    int64_t size;
+    cold_range warm; /* the sender's */
+} cache_file;
+
+/* One answer. Read-only for callers. */
+typedef struct cache_entry {
+    answer answer;
+    cache_file *file; /* NULL until live */
+    const char *path; /* as httpd opens it */
+    const void *tag;  /* the caller's, of the last cache_learn() */
+    int live;         /* 1: may be repeated; 0: seen once */
+    uint64_t hits;    /* for the caller's audit; cache_use counts it */
+} cache_entry;
+
+typedef enum cache_outcome {
+    CACHE_ONCE,    /* noted; live after a second agreeing answer */
+    CACHE_LIVE,    /* it may be repeated now, for CACHE_AGE at most */
+    CACHE_CHANGED, /* differs from the last one, in head or bytes: noted as the
+                      first again */
+    CACHE_REFUSED  /* the file is not what the answer says, or cannot be read
+                      now, no room, or a later answer is known */
+} cache_outcome;
+
+/* What happened so far. */
+typedef struct cache_stats {
+    uint64_t hits, misses; /* cache_use: usable; cache_find: not there */
+    uint64_t expired;      /* older than CACHE_AGE */
+    uint64_t stale;        /* the file had changed */
+    uint64_t evicted;      /* pushed out for want of room */
+    uint64_t validations;  /* files looked at again */
+    unsigned entries, live, files, descriptors; /* now */
+    uint64_t memory;                            /* bytes of files, now */
+} cache_stats;
+
+/* A cache, or NULL (no memory, or no entry allowed). */
+cache *cache_make(const cache_config *config);
+
+/* Frees it and all that nobody holds; no entry may be held any more. */
+void cache_free(cache *c);
+
+/* The entry of a key, or NULL. O(1). It counts as used now. Valid until the
+ * next call on @a c, unless held. */
+cache_entry *cache_find(cache *c, const void *key, size_t len);
+
+/*
+ * 1 when @a e may be repeated at @a now (milliseconds of a monotonic clock):
+ * live, not older than CACHE_AGE, its file unchanged. After the configured
+ * time the path is opened again (a few system calls, no wait for the network
+ * or a FIFO) and all of dev, ino, mode, owner, size, mtime and ctime
+ * compared; before that, only a file sent from its descriptor is looked at
+ * (one fstat). 0: let httpd answer, and do not touch @a e any more (a stale
+ * entry is gone; an expired one waits for httpd's next answer).
+ */
+int cache_use(cache *c, cache_entry *e, int64_t now);
+
+/* The next cache_use() looks at the file, however lately it was looked at. */
+void cache_distrust(cache_entry *e);
+
+/*
+ * 1 when httpd should give @a e again before it expires: this one request is
+ * to be learned from, while others still repeat it. Only for an entry for
+ * which cache_use() just said 1.
+ */
+int cache_renew(cache_entry *e, int64_t now);
+
+/* Keeps an entry's answer and file alive while they are being sent. Only for
+ * an entry for which cache_use() just said 1. */
+void cache_hold(cache_entry *e);
+
+/* Gives up one cache_hold(); frees the entry when it was pushed out. */
+void cache_release(cache *c, cache_entry *e);
+
+/*
+ * Notes that httpd gave answer @a a for the key.
+ * @param path absolute, the file of the answer
+ * @param st fstat of the descriptor that httpd sent
+ * @param now milliseconds, monotonic, when httpd made the answer
+ * @param tag kept with the entry, for the caller; not looked at
+ * Everything is copied. A copy of the file in memory that was read before
+ * @a now is compared with the file, so that neither head nor bytes get older
+ * than CACHE_AGE, whatever the file's times say.
+ */
+cache_outcome cache_learn(cache *c, const void *key, size_t len,
+                          const answer *a, const char *path,
+                          const struct stat *st, int64_t now, const void *tag);
+
+/* Forgets one key (an audit found a difference, a file failed in sending). */
+void cache_forget(cache *c, cache_entry *e);
+
+/* Forgets @a e, which was just found, and all other keys of its file: httpd
+ * does not answer with it now. */
+void cache_forget_file(cache *c, cache_entry *e);
+
+/* Forgets everything (an audit turned the scope off, descriptors ran out). */
+void cache_clear(cache *c);
+
+/* Closes up to @a n descriptors of the longest unused files that nobody is
+ * sending (EMFILE). @return how many were closed */
+unsigned cache_shed(cache *c, unsigned n);
+
+void cache_get_stats(const cache *c, cache_stats *out);
+
+#endif

@@ -1,0 +1,103 @@
+#include "cache/key_hints.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "base/siphash.h"
+
+/* Slots of the table: few keys of so many should share one. */
+#define LEAST 65536u
+#define MOST (1u << 21)
+/* Vhosts times scopes with their own EnableSendfile. */
+#define SERVERS 4096
+
+static uint64_t secret[2];
+static uint64_t *table; /* atomic; 0: empty */
+static uint64_t mask;   /* of its slots, a power of two */
+static lesson_server *servers;
+static int nservers;
+
+int known_make(apr_pool_t *p, unsigned keys)
+{
+    unsigned slots = LEAST;
+
+    while (slots < MOST && slots / 4 < keys) {
+        slots *= 2;
+    }
+    mask = slots - 1;
+    /* Untouched pages of it take no memory. */
+    table = calloc(slots, sizeof(*table));
+    if (!table) {
+        return -1;
+    }
+    servers = apr_palloc(p, sizeof(*servers) * SERVERS);
+    nservers = 0;
+    return getrandom(secret, sizeof(secret), 0) == sizeof(secret) ? 0 : -1;
+}
+
+static uint64_t mark(const unsigned char *key, size_t len)
+{
+    return siphash_13(secret, key, len) | 1;
+}
+
+static uint64_t *slot(uint64_t m)
+{
+    return &table[(m >> 32) & mask];
+}
+
+void known_add(const unsigned char *key, size_t len)
+{
+    uint64_t m = mark(key, len);
+
+    __atomic_store_n(slot(m), m, __ATOMIC_RELAXED);
+}
+
+void known_forget(const unsigned char *key, size_t len)
+{
+    uint64_t m = mark(key, len);
+
+    if (__atomic_load_n(slot(m), __ATOMIC_RELAXED) == m) {
+        __atomic_store_n(slot(m), 0, __ATOMIC_RELAXED);
+    }
+}
+
+void known_clear(void)
+{
+    uint64_t i;
+
+    for (i = 0; i <= mask; i++) {
+        __atomic_store_n(&table[i], 0, __ATOMIC_RELAXED);
+    }
+}
+
+int known_is(const unsigned char *key, size_t len)
+{
+    uint64_t m = mark(key, len);
+
+    return __atomic_load_n(slot(m), __ATOMIC_RELAXED) == m;
+}
+
+static int same(const lesson_server *a, const lesson_server *b)
+{
+    return a->server == b->server && a->keep_alive == b->keep_alive
+           && a->keep_alive_max == b->keep_alive_max
+           && a->keep_alive_timeout == b->keep_alive_timeout
+           && a->idle == b->idle && a->timeout == b->timeout
+           && a->no_sendfile == b->no_sendfile;
+}
+
+const lesson_server *known_server(const lesson_server *v)
+{
+    int i;
+
+    for (i = 0; i < nservers; i++) {
+        if (same(&servers[i], v)) {
+            return &servers[i];
+        }
+    }
+    if (nservers == SERVERS) {
+        return NULL;
+    }
+    servers[nservers] = *v;
+    return &servers[nservers++];
+}

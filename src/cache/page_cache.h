@@ -1,0 +1,43 @@
+/*
+ * cold: is a part of a file in memory, so that sending it does not wait for a
+ * disk? Any thread; no httpd header is needed.
+ */
+#ifndef CPUAFFINITY_PAGE_CACHE_H
+#define CPUAFFINITY_PAGE_CACHE_H
+
+#include <stdint.h>
+
+/* After asking for what is not there: milliseconds until the next look, and
+ * how many looks before waiting for the disk is better than for ever. */
+#define COLD_WAIT 4
+#define COLD_LOOKS 50
+/* Then so many bytes are sent as they come. */
+#define COLD_STEP 131072
+/* What is asked for beyond the range looked at. */
+#define COLD_AHEAD 2097152
+
+/*
+ * How many of the @a len bytes at @a off can be sent at once. Looks at one
+ * byte in COLD_STEP: the kernel reads in pieces of about that size. Has the
+ * kernel read what is missing, without waiting for it.
+ * @return 0 to @a len; @a len too where the file system cannot tell
+ */
+int64_t cold_ready(int fd, int64_t off, int64_t len);
+
+/* Milliseconds for which a range that was in memory is taken to be: it has
+ * just been used, so others go before it. */
+#define COLD_TRUST 100
+
+/* A range of a file, in memory at @a at (ms); all zero: none. */
+typedef struct cold_range {
+    int64_t from;
+    int64_t to;
+    int64_t at;
+} cold_range;
+
+/* As cold_ready() at the moment @a now (ms), without a look at what is in
+ * @a known; notes there what is found. */
+int64_t cold_ready_lately(cold_range *known, int fd, int64_t off, int64_t len,
+                          int64_t now);
+
+#endif

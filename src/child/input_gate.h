@@ -1,0 +1,26 @@
+/*
+ * intake: where httpd's filters get a connection's bytes from. It can be
+ * shut after an answer: httpd then looks for a further request without
+ * reading it. What a client sends on sight of the answer stays in the socket,
+ * and the connection can go to the loop; were it in a filter, it could not
+ * (LEARNING.md, Adoption). What a filter holds already is found as ever.
+ */
+#ifndef CPUAFFINITY_INPUT_GATE_H
+#define CPUAFFINITY_INPUT_GATE_H
+
+#include "httpd.h"
+
+/* Lets nobody on this thread read from the socket of @a c without waiting:
+ * "nothing there yet", which the MPM's poll will see better. For when its
+ * request is read and answered. The worker serving c. */
+void intake_shut(conn_rec *c);
+
+/* The end of that. The worker that shut it. */
+void intake_open(void);
+
+/* insert_network_bucket, behind all others and before core, which it
+ * replaces for connections that the loop may have. */
+apr_status_t intake_network_bucket(conn_rec *c, apr_bucket_brigade *bb,
+                                   apr_socket_t *socket);
+
+#endif

@@ -1,0 +1,258 @@
+#include "child/takeback.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "apr_portable.h"
+#include "http_connection.h"
+#include "http_core.h"
+#include "util_filter.h"
+
+#include "child/child.h"
+#include "handoff/door.h"
+#include "child/input_gate.h"
+#include "cache/key_hints.h"
+#include "handoff/detach.h"
+#include "learn/not_mine.h"
+#include "serve/state.h"
+
+#define TICK 10 /* ms that the kernel's and the MPM's clocks may differ */
+
+/* The client's bytes, left where they are. @return how many, or -1 */
+static ssize_t peek(conn_rec *c, char *buf, size_t size)
+{
+    apr_socket_t *sock = ap_get_conn_socket(c);
+    apr_os_sock_t fd;
+
+    if (!sock || apr_os_sock_get(&fd, sock) != APR_SUCCESS) {
+        return -1;
+    }
+    return recv(fd, buf, size, MSG_PEEK | MSG_DONTWAIT);
+}
+
+/*
+ * The next bytes of the client, left where they are, in the socket or in the
+ * filter above it. The filter's only while the socket is empty: the copy
+ * looks into the socket, and were the client's end there, httpd would know
+ * of it one request too soon.
+ * @return how many, or 0
+ */
+static size_t look_ahead(conn_rec *c, char *buf, size_t size)
+{
+    ssize_t n = peek(c, buf, c->data_in_input_filters ? 1 : size);
+
+    if (!c->data_in_input_filters) {
+        return n > 0 ? (size_t)n : 0;
+    }
+    return n < 0 && errno == EAGAIN ? leave_input(c, buf, size) : 0;
+}
+
+/* The connection's own address as the loop has it. 0 or -1 */
+static int local_address(conn_rec *c, parcel_addr *a)
+{
+    memset(a, 0, sizeof(*a));
+    if (c->local_addr->family == APR_INET) {
+        a->in = c->local_addr->sa.sin;
+        a->in.sin_family = AF_INET;
+        return 0;
+    }
+    if (c->local_addr->family == APR_INET6) {
+        a->in6 = c->local_addr->sa.sin6;
+        a->in6.sin6_family = AF_INET6;
+        return 0;
+    }
+    return -1;
+}
+
+/* @a p is the loop's. @return OK: the MPM closes its copy; or DECLINED */
+static int give(conn_rec *c, loop *l, parcel *p)
+{
+    if (loop_give(l, p)) {
+        parcel_drop(p);
+        return DECLINED;
+    }
+    if (l->row) {
+        SEAT_ADD(l->row, adoptions, 1);
+    }
+    c->aborted = 1;
+    c->keepalive = AP_CONN_CLOSE;
+    if (c->cs) {
+        c->cs->state = CONN_STATE_LINGER;
+    }
+    return OK;
+}
+
+/* Is it a request that the loop may answer? */
+static int is_mine(const conn_rec *c, const statics *st, const char *buf,
+                   size_t n, request *req)
+{
+    request_verdict v = request_recognise(buf, n, &st->limits, req);
+
+    if (v == REQUEST_NOT_MINE) {
+        notmine_count(req->why);
+        notmine_name(c, req, buf);
+        return 0;
+    }
+    if (v == REQUEST_MINE && learn_setenvif(req, buf)) {
+        notmine_count(REQUEST_WHY_SETENVIF);
+        return 0;
+    }
+    return v == REQUEST_MINE;
+}
+
+/* The next request is there. In the socket: if it is known, it is the loop's
+ * with its connection. In the filter above: never (LEARNING.md, Adoption).
+ * @return OK: it is the loop's; or DECLINED, maybe with a note */
+static int next_request(conn_rec *c, loop *l, const statics *st)
+{
+    unsigned char key[REQUEST_KEY];
+    char buf[REQUEST_HEAD];
+    parcel_addr local;
+    request req;
+    uint64_t vary;
+    size_t len, n;
+    parcel p;
+
+    if (!leave_may_with_input(c) || local_address(c, &local)
+        || !(n = look_ahead(c, buf, sizeof(buf)))
+        || !is_mine(c, st, buf, n, &req)) {
+        return DECLINED;
+    }
+    vary = __atomic_load_n(&st->vary, __ATOMIC_ACQUIRE);
+    len = static_key(&req, buf, &local, c->keepalives, vary, key);
+    if (!len) {
+        return DECLINED;
+    }
+    if (leave_may(c) && !leave_named(c) && known_is(key, len)) {
+        return leave_take(c, &p) ? DECLINED : give(c, l, &p);
+    }
+    lesson_attach(c, lesson_note_make(&req, buf, key, len, vary, c->keepalives,
+                                      0, 0, parcel_now()));
+    return DECLINED;
+}
+
+/* Does no filter hold a byte? Told without reading from the socket. */
+static int nothing_read(conn_rec *c)
+{
+    char first;
+    apr_size_t n;
+
+    intake_shut(c);
+    n = leave_input(c, &first, 1);
+    intake_open();
+    return !n;
+}
+
+/* An answer is made that the loop could have given, or connections are too
+ * many here: if all of it is sent, the connection idles at the loop, where it
+ * takes no room that the MPM counts, and little memory.
+ * @return 1: it is the loop's */
+static int go_home(conn_rec *c, loop *l)
+{
+    ap_filter_t *f = c->output_filters;
+    const lesson_note *note = lesson_last(c);
+    parcel p;
+
+    if (!(note && known_is(note->bytes, note->key_len))
+        && door_inside(l->door) <= l->crowd) {
+        return 0;
+    }
+    /* As the MPM does next. */
+    while (f->next) {
+        f = f->next;
+    }
+    if (f->frec->filter_func.out_func(f, NULL) != APR_SUCCESS || !leave_may(c)
+        || leave_named(c) || !nothing_read(c) || leave_take(c, &p)) {
+        return 0;
+    }
+    return give(c, l, &p) == OK;
+}
+
+/* The next request is there already. Had the intake been open, httpd would
+ * have it in a filter, and the MPM would go on with it at once; a connection
+ * that waits in its pollset instead may be closed, for want of an idle worker
+ * or because the process is to stop. */
+static void go_on(conn_rec *c)
+{
+    char first;
+
+    if (c->keepalive == AP_CONN_KEEPALIVE && !c->aborted
+        && !c->data_in_input_filters && peek(c, &first, 1) > 0) {
+        c->data_in_input_filters = 1;
+        lesson_see(c);
+    }
+}
+
+/* The hook is within itself on this thread, for this connection. */
+static __thread const conn_rec *within;
+
+/* The loop that may have this connection; NULL: none. Only where connections
+ * come from the loop. */
+static loop *loop_of(const conn_rec *c)
+{
+    loop *l = c->master || !c->sbh ? NULL : child_loop();
+
+    return l && l->seats ? l : NULL;
+}
+
+int takeback_process_connection(conn_rec *c)
+{
+    const statics *st = static_get();
+    loop *l = loop_of(c);
+    int waits, rv;
+
+    intake_open();
+    if (lesson_seen(c)) {
+        c->data_in_input_filters = 0; /* it is still in the socket */
+    }
+    if (!l || within == c) {
+        return DECLINED;
+    }
+    if (st && c->keepalives > 0 && next_request(c, l, st) == OK) {
+        return OK;
+    }
+    waits = lesson_waits(c);
+    within = c;
+    rv = ap_run_process_connection(c);
+    within = NULL;
+    intake_open();
+    if (rv == OK && c->cs && c->cs->state == CONN_STATE_WRITE_COMPLETION
+        && !go_home(c, l) && waits) {
+        go_on(c);
+    }
+    return rv;
+}
+
+int takeback_post_read_request(request_rec *r)
+{
+    conn_rec *c = r->connection;
+
+    if (!r->main && loop_of(c)) {
+        /* As the MPM takes them. */
+        lesson_set_host(c, r->server->keep_alive_timeout_set ? r->server
+                                                             : c->base_server);
+    }
+    return DECLINED;
+}
+
+/* The MPM closes kept connections when all its threads are busy, also one
+ * whose request has come, and when their time is over. */
+int takeback_pre_close(conn_rec *c)
+{
+    loop *l = loop_of(c);
+    char first;
+    parcel p;
+
+    if (!l || !leave_may(c) || leave_named(c) || !nothing_read(c)
+        || leave_take(c, &p)) {
+        return DECLINED;
+    }
+    p.deadline -= leave_idled(c);
+    if (p.deadline - parcel_now() < TICK && peek(c, &first, 1) <= 0) {
+        parcel_drop(&p);
+        return DECLINED;
+    }
+    return give(c, l, &p);
+}

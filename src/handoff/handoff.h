@@ -1,0 +1,62 @@
+/*
+ * parcel: a client's connection on its way between the loop, httpd's threads
+ * and other processes: its descriptor and what was read from it. Plain data;
+ * no httpd header is needed.
+ */
+#ifndef CPUAFFINITY_HANDOFF_H
+#define CPUAFFINITY_HANDOFF_H
+
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+/* More bytes than this never travel: a connection that has more is httpd's
+ * already or is closed. */
+#define PARCEL_BYTES 16384
+
+/* An Internet address; any.sa_family is AF_UNSPEC when it is not known. */
+typedef union parcel_addr {
+    struct sockaddr any;
+    struct sockaddr_in in;
+    struct sockaddr_in6 in6;
+} parcel_addr;
+
+/* Whoever holds the parcel owns fd, bytes and note. */
+typedef struct parcel {
+    int fd; /* non-blocking, close-on-exec; -1: none */
+    parcel_addr remote;
+    parcel_addr local;
+    uint32_t keepalives; /* requests answered on it: c->keepalives */
+    uint32_t idle;       /* 1: waits for a request, none of its bytes came */
+    uint32_t moved;      /* 1: came from another process; stays here */
+    uint32_t expired;    /* 1: nothing more is to be read: it took too long */
+    int64_t since;       /* CLOCK_MONOTONIC ms: waits in its queue since */
+    int64_t deadline; /* CLOCK_MONOTONIC ms of its running timeout; 0: none */
+    char *bytes;      /* read and not answered, from malloc; NULL: none */
+    size_t len;
+    void *note;                /* travels with it inside a process; NULL */
+    void (*drop_note)(void *); /* frees the note, on any thread; or NULL */
+} parcel;
+
+/* An empty parcel: no descriptor, nothing owned. */
+void parcel_init(parcel *p);
+
+/* Frees bytes and note, and closes fd unless it is -1. Leaves it empty. */
+void parcel_drop(parcel *p);
+
+/* Is it an address that a connection can have: known, and not the wildcard
+ * that a socket listens on? */
+int parcel_addr_is_known(const parcel_addr *a);
+
+/* Bytes of the address's own structure; 0 when it is not known. */
+socklen_t parcel_addr_len(const parcel_addr *a);
+
+/* Asks the kernel for the addresses that are not known. @return 0, or -1
+ * with errno (ENOTCONN: the client is gone) */
+int parcel_addresses(parcel *p);
+
+/* CLOCK_MONOTONIC in milliseconds (coarse: right to a few of them). */
+int64_t parcel_now(void);
+
+#endif

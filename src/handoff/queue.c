@@ -1,0 +1,110 @@
+#include "handoff/queue.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct queue {
+    pthread_mutex_t lock;
+    unsigned bound;
+    unsigned head;
+    unsigned length; /* written under the lock, read by anyone */
+    int closed;
+    parcel slot[];
+};
+
+queue *queue_make(unsigned bound)
+{
+    queue *q = calloc(1, sizeof(*q) + bound * sizeof(parcel));
+
+    if (!q) {
+        return NULL;
+    }
+    if (pthread_mutex_init(&q->lock, NULL)) {
+        free(q);
+        return NULL;
+    }
+    q->bound = bound;
+    return q;
+}
+
+void queue_free(queue *q)
+{
+    parcel p;
+
+    while (queue_pop(q, &p)) {
+        parcel_drop(&p);
+    }
+    pthread_mutex_destroy(&q->lock);
+    free(q);
+}
+
+int queue_push(queue *q, parcel *p)
+{
+    int64_t now = parcel_now();
+    int rc = -1;
+
+    pthread_mutex_lock(&q->lock);
+    if (!q->closed && q->length < q->bound) {
+        p->since = now;
+        q->slot[(q->head + q->length) % q->bound] = *p;
+        __atomic_store_n(&q->length, q->length + 1, __ATOMIC_RELAXED);
+        rc = 0;
+    }
+    pthread_mutex_unlock(&q->lock);
+    if (!rc) {
+        parcel_init(p);
+    }
+    return rc;
+}
+
+static int pop(queue *q, parcel *p, int unmoved)
+{
+    int got = 0;
+
+    pthread_mutex_lock(&q->lock);
+    if (q->length && !(unmoved && q->slot[q->head].moved)) {
+        *p = q->slot[q->head];
+        q->head = (q->head + 1) % q->bound;
+        __atomic_store_n(&q->length, q->length - 1, __ATOMIC_RELAXED);
+        got = 1;
+    }
+    pthread_mutex_unlock(&q->lock);
+    return got;
+}
+
+int queue_pop(queue *q, parcel *p)
+{
+    return pop(q, p, 0);
+}
+
+int queue_pop_unmoved(queue *q, parcel *p)
+{
+    return pop(q, p, 1);
+}
+
+void queue_close(queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    q->closed = 1;
+    pthread_mutex_unlock(&q->lock);
+}
+
+unsigned queue_length(const queue *q)
+{
+    return __atomic_load_n(&q->length, __ATOMIC_RELAXED);
+}
+
+int64_t queue_age(queue *q, int64_t now)
+{
+    int64_t age = 0;
+
+    if (!queue_length(q)) {
+        return 0;
+    }
+    pthread_mutex_lock(&q->lock);
+    if (q->length) {
+        age = now - q->slot[q->head].since;
+    }
+    pthread_mutex_unlock(&q->lock);
+    return age > 0 ? age : 0;
+}

@@ -1,0 +1,38 @@
+/*
+ * queue: a bounded queue of parcels between threads; first in, first out.
+ * Its lock is never held over a system call other than its own. No httpd
+ * header is needed.
+ */
+#ifndef CPUAFFINITY_QUEUE_H
+#define CPUAFFINITY_QUEUE_H
+
+#include "handoff/handoff.h"
+
+typedef struct queue queue;
+
+/* A queue for at most @a bound (>= 1) parcels; NULL without memory. */
+queue *queue_make(unsigned bound);
+
+/* Drops what is in it and frees it. No other thread uses it any more. */
+void queue_free(queue *q);
+
+/* Moves @a p into the queue and notes the time in p->since.
+ * @return 0, or -1: full or closed, @a p is still the caller's */
+int queue_push(queue *q, parcel *p);
+
+/* Moves the oldest out into @a p. @return 1, or 0 when there is none */
+int queue_pop(queue *q, parcel *p);
+
+/* The same for a parcel that has not moved between processes yet, if that is
+ * the oldest. @return 1 or 0 */
+int queue_pop_unmoved(queue *q, parcel *p);
+
+/* From now on every push fails; what is queued can still be popped. */
+void queue_close(queue *q);
+
+unsigned queue_length(const queue *q);
+
+/* Milliseconds that the oldest has waited at @a now; 0 when empty. */
+int64_t queue_age(queue *q, int64_t now);
+
+#endif

@@ -1,0 +1,47 @@
+#include "http/request_why.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define ROW(id, name, text) {name, text},
+static const struct {
+    const char *name;
+    const char *text;
+} whys[] = {REQUEST_WHY_LIST(ROW)};
+
+const char *requestwhy_name(unsigned why)
+{
+    return why < REQUEST_WHYS ? whys[why].name : NULL;
+}
+
+const char *requestwhy_text(unsigned why)
+{
+    return why < REQUEST_WHYS ? whys[why].text : NULL;
+}
+
+static int is_token(char c)
+{
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z')
+           || (c && strchr("!#$%&'*+-.^_`|~", c));
+}
+
+static int is(const char *name, size_t len, const char *known)
+{
+    return len == strlen(known) && !strncasecmp(name, known, len);
+}
+
+request_why requestwhy_field(const char *name, const char *end, size_t *len)
+{
+    const char *p = name;
+
+    while (p < end && is_token(*p)) {
+        p++;
+    }
+    *len = (size_t)(p - name);
+    if (is(name, *len, "content-length")
+        || is(name, *len, "transfer-encoding")) {
+        return REQUEST_WHY_BODY;
+    }
+    return *len && (p == end || *p == ':') ? REQUEST_WHY_FIELD
+                                           : REQUEST_WHY_SYNTAX;
+}

@@ -1,0 +1,47 @@
+/*
+ * requestwhy: why a request is not mine, for the status and the log. Off the
+ * way of requests that are mine. Pure; any thread.
+ */
+#ifndef CPUAFFINITY_REQUEST_WHY_H
+#define CPUAFFINITY_REQUEST_WHY_H
+
+#include <stddef.h>
+
+/* Why a request is not mine: id, the name in the status, what it means. The
+ * last two are the loop's: such a request was recognised. */
+/* clang-format off */
+#define REQUEST_WHY_LIST(X)                                                   \
+    X(METHOD, "method", "another method than GET and HEAD")                   \
+    X(ABSOLUTE, "absolute", "a target that does not begin with a slash")      \
+    X(TARGET, "target", "a target that can be read in more than one way")     \
+    X(VERSION, "version", "another version than HTTP/1.0 and 1.1")            \
+    X(SIZE, "size", "longer than a limit, or than 8000 bytes")                \
+    X(COUNT, "count", "more fields than LimitRequestFields, or than 100")     \
+    X(FIELD, "field", "a field that is not known")                            \
+    X(BODY, "body", "a field that announces a body")                          \
+    X(TWICE, "twice", "a field that came twice")                              \
+    X(SYNTAX, "syntax", "bytes or line ends that only httpd judges")          \
+    X(HOST, "host", "no Host, or one that is not a plain name")               \
+    X(CONNECTION, "connection", "Connection is not close or keep-alive")      \
+    X(KEY, "key", "no key: the target or a field is too long")                \
+    X(SETENVIF, "setenvif", "a SetEnvIf or BrowserMatch may match")
+/* clang-format on */
+
+#define REQUEST_WHY_ID(id, name, text) REQUEST_WHY_##id,
+typedef enum request_why {
+    REQUEST_WHY_LIST(REQUEST_WHY_ID) REQUEST_WHYS
+} request_why;
+
+/* "field"; "a field that is not known"; NULL past the end. */
+const char *requestwhy_name(unsigned why);
+const char *requestwhy_text(unsigned why);
+
+/*
+ * Why a field's name is not one of requestfield's.
+ * @param name the first byte of its line
+ * @param end no byte from here on is read
+ * @param len set to the length of what is a name in HTTP
+ */
+request_why requestwhy_field(const char *name, const char *end, size_t *len);
+
+#endif

@@ -1,0 +1,206 @@
+#include "http/response.h"
+
+#include "http/response_cond.h"
+#include "base/httpdate.h"
+
+#include <string.h>
+
+/* "HTTP/1.1 200 OK\r\n" and what comes before the date. */
+#define OK_LINE_LEN 17
+#define DATE_AT 23
+
+/* The longest connection lines: two numbers of ten digits. */
+#define LINES 96
+
+_Static_assert(ANSWER_DATE == HTTPDATE_LEN, "one format of dates");
+
+/* Appends text of a known length. */
+static char *put(char *p, const char *text, size_t len)
+{
+    memcpy(p, text, len);
+    return p + len;
+}
+
+#define PUT(p, literal) put(p, literal, sizeof(literal) - 1)
+
+static char *put_number(char *p, int64_t n)
+{
+    char digits[20];
+    int i = (int)sizeof(digits);
+
+    do {
+        digits[--i] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n);
+    return put(p, digits + i, sizeof(digits) - (size_t)i);
+}
+
+/*
+ * What ap_set_keepalive decides for an answer of known length, and the lines
+ * it adds. @return the length of the lines
+ */
+static size_t connection_lines(const request *req,
+                               const answer_connection *conn, char *lines,
+                               answer_reply *reply)
+{
+    int left = conn->max - conn->keepalives;
+    char *p = lines;
+
+    reply->keepalive = conn->keep_alive && conn->timeout > 0
+                       && (conn->max == 0 || left > 0) && !req->close
+                       && (req->keep_alive || req->minor == 1)
+                       && !conn->stopping;
+    reply->keepalives = conn->keepalives;
+    if (!reply->keepalive) {
+        if (conn->max && left == 0) {
+            reply->keepalives++;
+        }
+        return (size_t)(PUT(p, "Connection: close\r\n") - lines);
+    }
+    reply->keepalives++;
+    if (!req->keep_alive) {
+        return 0;
+    }
+    p = PUT(p, "Keep-Alive: timeout=");
+    p = put_number(p, (int)(conn->timeout / 1000000));
+    if (conn->max) {
+        p = PUT(p, ", max=");
+        p = put_number(p, left);
+    }
+    return (size_t)(PUT(p, "\r\nConnection: Keep-Alive\r\n") - lines);
+}
+
+/* The head up to and including the Date, for a status line. */
+static char *start(char *p, const answer *a, const char *status, size_t len,
+                   const answer_clock *clock)
+{
+    p = put(p, status, len);
+    p = put(p, a->head + OK_LINE_LEN, DATE_AT - OK_LINE_LEN);
+    return put(p, clock->date, ANSWER_DATE);
+}
+
+/* 200. HEAD of an empty file loses its Content-Length in httpd. */
+static char *whole(char *p, const answer *a, const request *req,
+                   const answer_clock *clock, const char *lines, size_t len)
+{
+    char *date = p + DATE_AT;
+
+    if (req->head_only && a->size == 0) {
+        size_t after = a->length_line + a->length_line_len;
+
+        p = put(p, a->head, a->length_line);
+        p = put(p, a->head + after, a->slot - after);
+    }
+    else {
+        p = put(p, a->head, a->slot);
+    }
+    memcpy(date, clock->date, ANSWER_DATE);
+    p = put(p, lines, len);
+    return put(p, a->head + a->slot, (size_t)(a->head_len - a->slot));
+}
+
+/* 206: the length in its place, Content-Range before the connection lines. */
+static char *part(char *p, const answer *a, const answer_clock *clock,
+                  const char *lines, size_t len, int64_t first, int64_t last)
+{
+    static const char status[] = "HTTP/1.1 206 Partial Content\r\n";
+    size_t at = DATE_AT + ANSWER_DATE, after = a->length_at + a->length_len;
+
+    p = start(p, a, status, sizeof(status) - 1, clock);
+    p = put(p, a->head + at, a->length_at - at);
+    p = put_number(p, last - first + 1);
+    p = put(p, a->head + after, a->slot - after);
+    p = PUT(p, "Content-Range: bytes ");
+    p = put_number(p, first);
+    *p++ = '-';
+    p = put_number(p, last);
+    *p++ = '/';
+    p = put_number(p, a->size);
+    p = PUT(p, "\r\n");
+    p = put(p, lines, len);
+    return put(p, a->head + a->slot, (size_t)(a->head_len - a->slot));
+}
+
+/* 304: no Content-Length, none of the fields after the connection lines. */
+static char *unchanged(char *p, const answer *a, const answer_clock *clock,
+                       const char *lines, size_t len)
+{
+    static const char status[] = "HTTP/1.1 304 Not Modified\r\n";
+    size_t at = DATE_AT + ANSWER_DATE;
+    size_t after = a->length_line + a->length_line_len;
+
+    p = start(p, a, status, sizeof(status) - 1, clock);
+    p = put(p, a->head + at, a->length_line - at);
+    p = put(p, a->head + after, a->slot - after);
+    p = put(p, lines, len);
+    return PUT(p, "\r\n");
+}
+
+int answer_make(const answer *a, const request *req, const char *head,
+                const answer_clock *clock, const answer_connection *conn,
+                char *buf, size_t size, answer_reply *reply)
+{
+    answercond_result what = ANSWERCOND_WHOLE;
+    int64_t first = 0, last = a->size - 1;
+    char lines[LINES], *end;
+    size_t len;
+
+    if (size < (size_t)a->head_len + ANSWER_EXTRA
+        || (a->modified >= 0
+            && clock->seconds - a->modified < ANSWER_SETTLED)) {
+        return 0;
+    }
+    if (req->present & ANSWERCOND_FIELDS) {
+        what = answercond_judge(a, req, head, clock->seconds, &first, &last);
+    }
+    if (what == ANSWERCOND_DECLINE) {
+        return 0;
+    }
+    len = connection_lines(req, conn, lines, reply);
+    reply->body_off = 0;
+    reply->body_len = req->head_only ? 0 : a->size;
+    switch (what) {
+    case ANSWERCOND_PART:
+        reply->status = 206;
+        reply->body_off = first;
+        reply->body_len = req->head_only ? 0 : last - first + 1;
+        end = part(buf, a, clock, lines, len, first, last);
+        break;
+    case ANSWERCOND_UNCHANGED:
+        reply->status = 304;
+        reply->body_len = 0;
+        end = unchanged(buf, a, clock, lines, len);
+        break;
+    default:
+        reply->status = 200;
+        end = whole(buf, a, req, clock, lines, len);
+        break;
+    }
+    reply->head_len = (size_t)(end - buf);
+    return 1;
+}
+
+int answer_verify(const answer *a, const request *req, const char *head,
+                  const answer_connection *conn, const char *sent,
+                  size_t sent_len)
+{
+    char buf[ANSWER_HEAD + ANSWER_EXTRA];
+    answer_clock clock;
+    answer_reply reply;
+
+    if (sent_len < DATE_AT + ANSWER_DATE) {
+        return 0;
+    }
+    answer_clock_set(&clock, httpdate_parse(sent + DATE_AT, ANSWER_DATE));
+    return clock.seconds >= 0
+           && answer_make(a, req, head, &clock, conn, buf, sizeof(buf), &reply)
+           && reply.head_len == sent_len && !memcmp(buf, sent, sent_len);
+}
+
+void answer_clock_set(answer_clock *clock, int64_t seconds)
+{
+    clock->seconds = seconds;
+    if (seconds >= 0) {
+        httpdate_format(clock->date, seconds);
+    }
+}

@@ -1,0 +1,314 @@
+#include "http/response.h"
+
+#include "base/httpdate.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define OK_LINE "HTTP/1.1 200 OK\r\nDate: "
+#define DATE_AT (sizeof(OK_LINE) - 1)
+#define DATE_LINE_END (DATE_AT + ANSWER_DATE + 2)
+
+/* Fields that mean something here. */
+enum name {
+    NAME_OTHER = -1,
+    NAME_LENGTH,
+    NAME_MODIFIED,
+    NAME_ETAG,
+    NAME_RANGES,
+    NAME_VARY,
+    NAME_CONNECTION,
+    NAME_KEEP_ALIVE,
+    NAME_TYPE, /* these three follow the connection lines in this order */
+    NAME_ENCODING,
+    NAME_LANGUAGE,
+    NAME_REFUSED
+};
+
+static const struct {
+    const char *name;
+    enum name is;
+    answer_field use;
+} names[] = {
+    {"Content-Length", NAME_LENGTH, ANSWER_FIELD_NEVER},
+    /* made, and conditions judged, before mod_headers changes them */
+    {"Last-Modified", NAME_MODIFIED, ANSWER_FIELD_PLAIN},
+    {"ETag", NAME_ETAG, ANSWER_FIELD_PLAIN},
+    {"Accept-Ranges", NAME_RANGES, ANSWER_FIELD_PLAIN},
+    {"Vary", NAME_VARY, ANSWER_FIELD_FREE},
+    {"Connection", NAME_CONNECTION, ANSWER_FIELD_NEVER},
+    {"Keep-Alive", NAME_KEEP_ALIVE, ANSWER_FIELD_NEVER},
+    /* mod_headers would put them before the connection lines, and into 304 */
+    {"Content-Type", NAME_TYPE, ANSWER_FIELD_NEVER},
+    {"Content-Encoding", NAME_ENCODING, ANSWER_FIELD_NEVER},
+    {"Content-Language", NAME_LANGUAGE, ANSWER_FIELD_NEVER},
+    /* R7: made for one client, or for one connection */
+    {"Set-Cookie", NAME_REFUSED, ANSWER_FIELD_NEVER},
+    {"Set-Cookie2", NAME_REFUSED, ANSWER_FIELD_NEVER},
+    {"Upgrade", NAME_REFUSED, ANSWER_FIELD_NEVER},
+    {"Age", NAME_REFUSED, ANSWER_FIELD_NEVER},
+    {"WWW-Authenticate", NAME_REFUSED, ANSWER_FIELD_NEVER},
+    {"Authentication-Info", NAME_REFUSED, ANSWER_FIELD_NEVER},
+    {"Proxy-Authenticate", NAME_REFUSED, ANSWER_FIELD_NEVER},
+    /* the body is not simply the file, or 206 would differ */
+    {"Transfer-Encoding", NAME_REFUSED, ANSWER_FIELD_NEVER},
+    {"Trailer", NAME_REFUSED, ANSWER_FIELD_NEVER},
+    {"Content-Range", NAME_REFUSED, ANSWER_FIELD_NEVER},
+    {"Content-MD5", NAME_REFUSED, ANSWER_FIELD_NEVER},
+    {"Date", NAME_REFUSED, ANSWER_FIELD_NEVER}, /* a second one */
+};
+#define NAMES (sizeof(names) / sizeof(names[0]))
+
+/* What is known while going through the lines. */
+typedef struct learner {
+    answer *a;
+    char *copy;
+    unsigned seen;  /* bits of enum name */
+    enum name last; /* of the line before */
+} learner;
+
+static int find_name(const char *p, size_t len)
+{
+    size_t i;
+
+    for (i = 0; i < NAMES; i++) {
+        if (strlen(names[i].name) == len
+            && !strncasecmp(p, names[i].name, len)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+answer_field answer_field_use(const char *name)
+{
+    int i = find_name(name, strlen(name));
+
+    return i < 0 ? ANSWER_FIELD_FREE : names[i].use;
+}
+
+static int equal(const char *value, size_t len, const char *text)
+{
+    return len == strlen(text) && !memcmp(value, text, len);
+}
+
+static int64_t decimal(const char *p, size_t len)
+{
+    int64_t v = 0;
+    size_t i;
+
+    if (len == 0 || len > 18 || (len > 1 && *p == '0')) {
+        return -1;
+    }
+    for (i = 0; i < len; i++) {
+        if (p[i] < '0' || p[i] > '9') {
+            return -1;
+        }
+        v = v * 10 + p[i] - '0';
+    }
+    return v;
+}
+
+/* Text and tabs; no control, nothing above ASCII. */
+static int printable(const char *p, size_t len)
+{
+    size_t i;
+
+    for (i = 0; i < len; i++) {
+        if (((unsigned char)p[i] < ' ' && p[i] != '\t')
+            || (unsigned char)p[i] >= 0x7f) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Notes where things are; @a line and @a value point into the copy. */
+static const char *note(learner *l, enum name is, const char *line,
+                        const char *value, size_t len)
+{
+    answer *a = l->a;
+
+    switch (is) {
+    case NAME_LENGTH:
+        a->length_at = (uint16_t)(value - l->copy);
+        a->length_len = (uint16_t)len;
+        a->length_line = (uint16_t)(line - l->copy);
+        a->length_line_len = (uint16_t)(value + len + 2 - line);
+        return decimal(value, len) == a->size
+                   ? NULL
+                   : "Content-Length is not the file's size";
+    case NAME_MODIFIED:
+        a->modified = httpdate_parse(value, len);
+        return a->modified >= 0 ? NULL : "Last-Modified is not a date";
+    case NAME_ETAG:
+        a->etag = (uint16_t)(value - l->copy);
+        a->etag_len = (uint16_t)len;
+        return NULL;
+    case NAME_RANGES:
+        a->no_range = !equal(value, len, "bytes");
+        return NULL;
+    case NAME_VARY:
+        return memchr(value, '*', len) ? "Vary is *" : NULL;
+    default:
+        return NULL;
+    }
+}
+
+/*
+ * httpd's order at the end of a head: Keep-Alive, Connection, Content-Type,
+ * Content-Encoding, Content-Language; nothing else among or after them. The
+ * first two are not kept. @return NULL or why not
+ */
+static const char *in_order(learner *l, enum name is, const char *value,
+                            size_t len)
+{
+    if (l->last >= NAME_TYPE ? is <= l->last
+                             : l->last == NAME_CONNECTION && is < NAME_TYPE) {
+        return "a field stands where httpd puts none";
+    }
+    if (l->last == NAME_KEEP_ALIVE ? is != NAME_CONNECTION : 0) {
+        return "Keep-Alive without Connection";
+    }
+    if (is == NAME_CONNECTION
+        && !equal(value, len,
+                  l->last == NAME_KEEP_ALIVE ? "Keep-Alive" : "close")) {
+        return "the Connection field is not httpd's own";
+    }
+    return NULL;
+}
+
+/* One line; @a len without its end. @return NULL or why not */
+static const char *line(learner *l, const char *p, size_t len)
+{
+    const char *colon = memchr(p, ':', len), *error;
+    answer *a = l->a;
+    char *copy = l->copy + a->head_len;
+    size_t name_len, value_len;
+    enum name is;
+    int i;
+
+    if (!colon || colon == p || len - (size_t)(colon - p) < 2 || colon[1] != ' '
+        || !printable(p, len)) {
+        return "a line of the head is not a field";
+    }
+    name_len = (size_t)(colon - p);
+    value_len = len - name_len - 2;
+    i = find_name(p, name_len);
+    is = i < 0 ? NAME_OTHER : names[i].is;
+    if (is == NAME_REFUSED) {
+        return "a field that is never repeated";
+    }
+    if (is != NAME_OTHER) {
+        if (l->seen >> is & 1) {
+            return "a field is there twice";
+        }
+        l->seen |= 1u << is;
+    }
+    error = in_order(l, is, colon + 2, value_len);
+    if (error) {
+        return error;
+    }
+    l->last = is;
+    if (is == NAME_CONNECTION || is == NAME_KEEP_ALIVE) {
+        return NULL;
+    }
+    memcpy(copy, p, len + 2);
+    a->head_len = (uint16_t)(a->head_len + len + 2);
+    if (is < NAME_TYPE) {
+        a->slot = a->head_len;
+    }
+    return note(l, is, copy, copy + name_len + 2, value_len);
+}
+
+/* What the fields together must satisfy. */
+static const char *whole(learner *l, int64_t date, unsigned flags)
+{
+    answer *a = l->a;
+
+    if (!(l->seen >> NAME_LENGTH & 1)) {
+        return "no Content-Length";
+    }
+    if (l->last == NAME_KEEP_ALIVE) {
+        return "Keep-Alive without Connection";
+    }
+    if (!(l->seen >> NAME_RANGES & 1)) {
+        a->no_range = 1;
+    }
+    if (a->modified >= 0 && date - a->modified < ANSWER_SETTLED) {
+        return "the file has just changed";
+    }
+    a->date = date;
+    a->plain = (flags & ANSWER_PLAIN) != 0;
+    a->clocked = (flags & ANSWER_CLOCKED) != 0;
+    a->no_304 = (flags & ANSWER_FILTERED) && (l->seen >> NAME_VARY & 1);
+    return NULL;
+}
+
+static const char *learn(learner *l, const char *head, size_t len,
+                         unsigned flags)
+{
+    const char *p = head + DATE_LINE_END, *end, *error;
+    int64_t date;
+
+    if (len > ANSWER_HEAD || len < DATE_LINE_END + 2
+        || memcmp(head, OK_LINE, DATE_AT) != 0
+        || memcmp(p - 2, "\r\n", 2) != 0) {
+        return "the head does not start as a 200 of httpd";
+    }
+    date = httpdate_parse(head + DATE_AT, ANSWER_DATE);
+    if (date < 0) {
+        return "Date is not a date";
+    }
+    memcpy(l->copy, head, DATE_LINE_END);
+    l->a->head_len = l->a->slot = DATE_LINE_END;
+    for (;;) {
+        end = memchr(p, '\r', (size_t)(head + len - p));
+        if (!end || end + 1 == head + len || end[1] != '\n') {
+            return "the head has no end";
+        }
+        if (end == p) {
+            break;
+        }
+        error = line(l, p, (size_t)(end - p));
+        if (error) {
+            return error;
+        }
+        p = end + 2;
+    }
+    if (p + 2 != head + len) {
+        return "there is more than a head";
+    }
+    memcpy(l->copy + l->a->head_len, "\r\n", 2);
+    l->a->head_len = (uint16_t)(l->a->head_len + 2);
+    return whole(l, date, flags);
+}
+
+int answer_learn(answer *a, const char *head, size_t len, int64_t size,
+                 unsigned flags, char *copy, const char **error)
+{
+    learner l = {a, copy, 0, NAME_OTHER};
+
+    memset(a, 0, sizeof(*a));
+    a->head = copy;
+    a->size = size;
+    a->modified = -1;
+    *error = learn(&l, head, len, flags);
+    return *error ? -1 : 0;
+}
+
+void answer_copy(answer *a, const answer *from, char *copy)
+{
+    *a = *from;
+    memcpy(copy, from->head, from->head_len);
+    a->head = copy;
+}
+
+int answer_same(const answer *a, const answer *b)
+{
+    return a->head_len == b->head_len && a->slot == b->slot
+           && a->size == b->size && a->plain == b->plain
+           && a->no_304 == b->no_304 && !memcmp(a->head, b->head, DATE_AT)
+           && !memcmp(a->head + DATE_LINE_END, b->head + DATE_LINE_END,
+                      a->head_len - DATE_LINE_END);
+}

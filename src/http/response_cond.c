@@ -1,0 +1,264 @@
+#include "http/response_cond.h"
+
+#include "base/httpdate.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* A validator made of seconds is strong once it is older than this. */
+#define STRONG_AFTER 60
+/* More digits may overflow; they are httpd's. */
+#define DIGITS 18
+
+/* What a condition said. */
+enum match {
+    NO,
+    YES,
+    ODD
+};
+
+/* One value. */
+typedef struct text {
+    const char *p;
+    size_t len;
+} text;
+
+static text value_of(const request *req, const char *head, unsigned id)
+{
+    return (text){head + req->header[id].off, req->header[id].len};
+}
+
+/* Length of an entity tag's quoted part at @a p: plain characters without
+ * quote, backslash, parentheses (httpd's list parser treats those) or
+ * space. 0: not one. */
+static size_t quoted(const char *p, const char *end)
+{
+    const char *from = p;
+
+    if (p == end || *p++ != '"') {
+        return 0;
+    }
+    while (p<end && * p> ' ' && *p < 0x7f && *p != '"' && *p != '\\'
+           && *p != '(' && *p != ')') {
+        p++;
+    }
+    return p < end && *p == '"' ? (size_t)(p + 1 - from) : 0;
+}
+
+static int weak(const char *p, const char *end)
+{
+    return end - p > 2 && p[0] == 'W' && p[1] == '/';
+}
+
+/*
+ * httpd's search in If-None-Match: the first item that is the tag decides;
+ * by the strong rule (a Range is there) a weak tag in the list ends the
+ * search. Lists are judged only up to there, but must be clean so far.
+ */
+static enum match etag_in(text list, text tag, int strong)
+{
+    const char *p = list.p, *end = list.p + list.len;
+    int tag_weak = weak(tag.p, tag.p + tag.len);
+
+    tag.p += tag_weak * 2;
+    tag.len -= (size_t)tag_weak * 2;
+    if (quoted(tag.p, tag.p + tag.len) != tag.len) {
+        return ODD;
+    }
+    for (;;) {
+        int item_weak = weak(p, end);
+        size_t len = quoted(p + 2 * item_weak, end);
+
+        if (len == 0) {
+            return ODD;
+        }
+        if (strong && (item_weak || tag_weak)) {
+            return NO;
+        }
+        p += 2 * item_weak;
+        if (len == tag.len && !memcmp(p, tag.p, len)) {
+            p += len;
+            /* what stands behind a tag belongs to the item */
+            while (p < end && *p == ' ') {
+                p++;
+            }
+            return p == end || *p == ',' ? YES : ODD;
+        }
+        p += len;
+        while (p < end && *p == ' ') {
+            p++;
+        }
+        if (p == end) {
+            return NO;
+        }
+        if (*p++ != ',') {
+            return ODD;
+        }
+        while (p < end && *p == ' ') {
+            p++;
+        }
+    }
+}
+
+static enum match none_match(const answer *a, const request *req,
+                             const char *head)
+{
+    text list = value_of(req, head, REQUEST_IF_NONE_MATCH);
+
+    if (list.len && *list.p == '*') {
+        return YES;
+    }
+    if (a->etag_len == 0) {
+        return NO;
+    }
+    return etag_in(list, (text){a->head + a->etag, a->etag_len},
+                   request_has(req, REQUEST_RANGE));
+}
+
+/* The seconds of a date, or -1. 1970 itself too: httpd's parser says 0 for what
+ * is no date, so what it does with a file of that time is for httpd to say. */
+static int64_t date_of(text value)
+{
+    int64_t date = httpdate_parse(value.p, value.len);
+
+    return date > 0 ? date : -1;
+}
+
+static enum match modified_since(const answer *a, const request *req,
+                                 const char *head, int64_t now)
+{
+    text value = value_of(req, head, REQUEST_IF_MODIFIED_SINCE);
+    int64_t since = date_of(value);
+
+    if (since < 0 || a->modified <= 0) {
+        return ODD;
+    }
+    if (since < a->modified || since > now) {
+        return NO; /* changed, or a date of the future: not valid */
+    }
+    /* within the minute it is a weak validator: not for ranges */
+    return now < a->modified + STRONG_AFTER && request_has(req, REQUEST_RANGE)
+               ? NO
+               : YES;
+}
+
+/* If-Range wants the strong validator itself; all else means the whole. */
+static enum match if_range(const answer *a, const request *req,
+                           const char *head, int64_t now)
+{
+    text value = value_of(req, head, REQUEST_IF_RANGE);
+    int64_t date;
+
+    if (value.len == 0) {
+        return ODD;
+    }
+    if (*value.p == '"') {
+        return value.len == a->etag_len
+                       && !memcmp(value.p, a->head + a->etag, value.len)
+                   ? YES
+                   : NO;
+    }
+    if (weak(value.p, value.p + value.len)) {
+        return memchr(value.p, ' ', value.len) ? ODD : NO;
+    }
+    date = date_of(value);
+    if (date < 0 || a->modified <= 0) {
+        return ODD;
+    }
+    return date == a->modified && now >= a->modified + STRONG_AFTER ? YES : NO;
+}
+
+/* Digits at *p, at least one. @return the number, or -1 */
+static int64_t digits(const char **p, const char *end)
+{
+    const char *from = *p;
+    int64_t v = 0;
+
+    while (*p < end && **p >= '0' && **p <= '9') {
+        if (*p - from == DIGITS) {
+            return -1;
+        }
+        v = v * 10 + *(*p)++ - '0';
+    }
+    return *p > from ? v : -1;
+}
+
+/* One range: "0-9", "9-", "-9". */
+static answercond_result range(const answer *a, text value, int64_t *first,
+                               int64_t *last)
+{
+    const char *p = value.p + 6, *end = value.p + value.len;
+    int suffix, open;
+
+    if (value.len < 6 || strncasecmp(value.p, "bytes=", 6) != 0) {
+        return ANSWERCOND_WHOLE; /* another unit: ignored */
+    }
+    if (a->no_range) {
+        return ANSWERCOND_DECLINE;
+    }
+    suffix = p < end && *p == '-';
+    *first = suffix ? 0 : digits(&p, end);
+    if (*first < 0 || p == end || *p++ != '-') {
+        return ANSWERCOND_DECLINE;
+    }
+    open = p == end;
+    *last = open ? a->size - 1 : digits(&p, end);
+    if (p != end || (open && suffix) || *last < 0) {
+        /* several ranges, odd syntax, or an open one in an empty file */
+        return a->size == 0 && open && !suffix ? ANSWERCOND_WHOLE
+                                               : ANSWERCOND_DECLINE;
+    }
+    if (suffix ? *last == 0 : !open && *first > *last) {
+        return ANSWERCOND_WHOLE; /* invalid: ignored */
+    }
+    if (a->size == 0) {
+        return ANSWERCOND_WHOLE;
+    }
+    if (suffix) {
+        *first = *last < a->size ? a->size - *last : 0;
+        *last = a->size - 1;
+    }
+    if (*first >= a->size) {
+        return ANSWERCOND_DECLINE; /* 416 */
+    }
+    if (*last >= a->size) {
+        *last = a->size - 1;
+    }
+    return ANSWERCOND_PART;
+}
+
+answercond_result answercond_judge(const answer *a, const request *req,
+                                   const char *head, int64_t now,
+                                   int64_t *first, int64_t *last)
+{
+    enum match none = YES, since = YES, in = YES;
+    int has_none = request_has(req, REQUEST_IF_NONE_MATCH);
+    int has_since = request_has(req, REQUEST_IF_MODIFIED_SINCE);
+    int has_range = request_has(req, REQUEST_RANGE);
+    int has_if_range = has_range && request_has(req, REQUEST_IF_RANGE);
+
+    if (a->plain) {
+        return ANSWERCOND_DECLINE;
+    }
+    if (has_none) {
+        none = none_match(a, req, head);
+    }
+    if (has_since) {
+        since = modified_since(a, req, head, now);
+    }
+    if (has_if_range) {
+        in = if_range(a, req, head, now);
+    }
+    if (none == ODD || since == ODD || in == ODD) {
+        return ANSWERCOND_DECLINE;
+    }
+    /* of several conditions all must hold; If-Range overrides them */
+    if ((has_none || has_since) && none == YES && since == YES
+        && !has_if_range) {
+        return a->no_304 ? ANSWERCOND_DECLINE : ANSWERCOND_UNCHANGED;
+    }
+    if (!has_range || in == NO) {
+        return ANSWERCOND_WHOLE;
+    }
+    return range(a, value_of(req, head, REQUEST_RANGE), first, last);
+}

@@ -1,0 +1,237 @@
+#include "learn/learn.h"
+
+#include "http_core.h"
+#include "http_protocol.h"
+
+#include <netinet/in.h>
+
+#include "learn/vhost.h"
+
+/* An address, taken apart; port in host order. An IPv4-mapped address is the
+ * IPv4 address, as for httpd. */
+typedef struct endpoint {
+    int family;
+    const void *ip;
+    size_t len;
+    apr_port_t port;
+} endpoint;
+
+static endpoint of_sockaddr(const struct sockaddr *sa)
+{
+    const struct sockaddr_in6 *in6 = (const void *)sa;
+    const struct sockaddr_in *in = (const void *)sa;
+    endpoint e = {sa->sa_family, NULL, 0, 0};
+
+    if (sa->sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr)) {
+        e.family = AF_INET;
+        e.ip = in6->sin6_addr.s6_addr + 12;
+        e.len = sizeof(in->sin_addr);
+        e.port = ntohs(in6->sin6_port);
+    }
+    else if (sa->sa_family == AF_INET6) {
+        e.ip = &in6->sin6_addr;
+        e.len = sizeof(in6->sin6_addr);
+        e.port = ntohs(in6->sin6_port);
+    }
+    else if (sa->sa_family == AF_INET) {
+        e.ip = &in->sin_addr;
+        e.len = sizeof(in->sin_addr);
+        e.port = ntohs(in->sin_port);
+    }
+    return e;
+}
+
+static int is_any(const endpoint *e)
+{
+    static const char zero[16];
+
+    return e->len == 0 || !memcmp(e->ip, zero, e->len);
+}
+
+/* Of their ports nothing is said. */
+static int is_same(const endpoint *a, const endpoint *b)
+{
+    return a->len == b->len && !memcmp(a->ip, b->ip, a->len);
+}
+
+/* May a connection to @a local reach the vhost? Unsure is yes. */
+static int reaches(const endpoint *local, const server_rec *s)
+{
+    const server_addr_rec *a;
+
+    if (!s->is_virtual) {
+        return 1; /* the main server answers what no vhost does */
+    }
+    for (a = s->addrs; a; a = a->next) {
+        endpoint e = of_sockaddr((const struct sockaddr *)&a->host_addr->sa);
+
+        if (a->host_port && a->host_port != local->port) {
+            continue;
+        }
+        if (is_any(&e) || is_any(local) || is_same(&e, local)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void lower(unsigned *limit, int value)
+{
+    if ((unsigned)value < *limit) {
+        *limit = (unsigned)value;
+    }
+}
+
+/* A field count of 0 is no limit. */
+static void lower_fields(unsigned *limit, int value)
+{
+    if (value > 0 && (*limit == 0 || (unsigned)value < *limit)) {
+        *limit = (unsigned)value;
+    }
+}
+
+/* The times of the address's default vhost: httpd uses them until it has read
+ * a Host. */
+static void take_times(learn_address *a, const learnserver *s)
+{
+    a->timeout = apr_time_as_msec(s->server->timeout);
+    a->header_first = s->header_first;
+    a->header_max = s->header_max;
+    a->header_rate = s->header_rate;
+}
+
+static int is_plain_http(const learnserver *s)
+{
+    const char *protocol = ap_get_server_protocol((server_rec *)s->server);
+
+    return !s->tls && !s->proxied
+           && (!protocol || !*protocol || !strcasecmp(protocol, "http"));
+}
+
+/* Do they give the same time for the first request? */
+static int same_times(const learnserver *a, const learnserver *b)
+{
+    return a->server->timeout == b->server->timeout
+           && a->header_first == b->header_first
+           && a->header_max == b->header_max
+           && a->header_rate == b->header_rate;
+}
+
+/* How httpd chooses an address's default vhost, whose times count until a Host
+ * was read: the first in the configuration of the highest of these. */
+typedef enum rank {
+    RANK_MAIN, /* the main server */
+    RANK_ANY,  /* *:* */
+    RANK_PORT, /* *:80 */
+    RANK_ADDRESS,
+    RANK_EXACT /* address and port */
+} rank;
+
+static rank rank_of(const endpoint *local, const server_rec *s)
+{
+    const server_addr_rec *a;
+    rank best = RANK_MAIN;
+
+    for (a = s->is_virtual ? s->addrs : NULL; a; a = a->next) {
+        endpoint e = of_sockaddr((const struct sockaddr *)&a->host_addr->sa);
+        rank r = is_any(&e) ? RANK_ANY : RANK_ADDRESS;
+
+        if (a->host_port && a->host_port != local->port) {
+            continue;
+        }
+        if (r == RANK_ADDRESS && !is_same(&e, local)) {
+            continue;
+        }
+        r += a->host_port != 0;
+        best = r > best ? r : best;
+    }
+    return best;
+}
+
+/* The default vhost of an address; of a wildcard, that of the addresses that
+ * no vhost has for itself. NULL: no server reaches it */
+static const learnserver *default_of(const endpoint *local)
+{
+    const learnserver *s, *found = NULL;
+    rank best = RANK_MAIN;
+    unsigned i;
+
+    /* httpd's list has the main server first, then the last vhost. */
+    for (i = 0; (s = learnserver_at(i)); i++) {
+        rank r = rank_of(local, s->server);
+
+        if (reaches(local, s->server) && r >= best
+            && (r > RANK_MAIN || !s->server->is_virtual)) {
+            found = s;
+            best = r;
+        }
+    }
+    return found;
+}
+
+/* Has the vhost an address of its own? */
+static int is_by_address(const server_rec *s)
+{
+    const server_addr_rec *a;
+
+    for (a = s->is_virtual ? s->addrs : NULL; a; a = a->next) {
+        endpoint e = of_sockaddr((const struct sockaddr *)&a->host_addr->sa);
+
+        if (!is_any(&e)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* May another vhost be the default one as well, with other times? Behind a
+ * wildcard those with addresses of their own may; of those for *:* and those
+ * for *:80 the one that httpd happened to see last. */
+static int is_unsure(const endpoint *local, const learnserver *found)
+{
+    rank best = rank_of(local, found->server);
+    const learnserver *s;
+    unsigned i;
+
+    for (i = 0; (s = learnserver_at(i)); i++) {
+        rank r = rank_of(local, s->server);
+        int other = r == RANK_ANY && best == RANK_PORT;
+
+        if (is_any(local) && is_by_address(s->server)) {
+            other = reaches(local, s->server);
+        }
+        if (other && !same_times(s, found)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+const learn_address *learn_address_make(apr_pool_t *p,
+                                        const struct sockaddr *local,
+                                        const char *protocol)
+{
+    learn_address *a = apr_pcalloc(p, sizeof(*a));
+    endpoint e = of_sockaddr(local);
+    const learnserver *s, *first = default_of(&e);
+    int plain = !protocol || !*protocol || !strcasecmp(protocol, "http");
+    unsigned i;
+
+    a->limits.line = a->limits.fieldsize = (unsigned)-1;
+    for (i = 0; (s = learnserver_at(i)); i++) {
+        if (!reaches(&e, s->server)) {
+            continue;
+        }
+        a->reads |= s->wanted && s->reason == LEARN_OK;
+        plain &= is_plain_http(s);
+        lower(&a->limits.line, s->server->limit_req_line);
+        lower(&a->limits.fieldsize, s->server->limit_req_fieldsize);
+        lower_fields(&a->limits.fields, s->server->limit_req_fields);
+    }
+    a->reads &= plain;
+    if (first) {
+        a->reads &= !is_unsure(&e, first);
+        take_times(a, first);
+    }
+    return a;
+}

@@ -1,0 +1,240 @@
+#include "learn/directive.h"
+
+#include "apr_strings.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+#include "http/response.h"
+#include "learn/modules.h"
+#include "learn/setenvif.h"
+
+typedef struct directive {
+    apr_pool_t *p;
+    const learntree_place *at;
+    learndirective *out;
+    int dry; /* only to be judged */
+} directive;
+
+static int is_off(const directive *d)
+{
+    const char *arg = learntree_word(d->p, d->at->node, 0);
+
+    return arg && !strcasecmp(arg, "off");
+}
+
+int learndirective_wants(apr_pool_t *p, const ap_directive_t *node)
+{
+    const char *arg;
+
+    if (!learntree_is(node, "FixedStatic")) {
+        return 0;
+    }
+    arg = learntree_word(p, node, 0);
+    return arg && strcasecmp(arg, "off");
+}
+
+static void fixed_static(directive *d)
+{
+    if (d->at->node->data) {
+        return; /* learnmark's */
+    }
+    d->out->wanted = learndirective_wants(d->p, d->at->node);
+    d->out->unwanted = !d->out->wanted;
+}
+
+/* Which words a Header directive has after "always" or "onsuccess". */
+static const struct {
+    const char *action;
+    int words; /* with the action; more is a condition */
+} constants[] = {
+    {"set", 3}, {"add", 3}, {"append", 3}, {"merge", 3}, {"unset", 2},
+};
+
+static const char *judge_header(directive *d)
+{
+    const ap_directive_t *node = d->at->node;
+    const char *action = learntree_word(d->p, node, 0), *name, *value;
+    answer_field use;
+    size_t i;
+    int n = 0;
+
+    if (action
+        && (!strcasecmp(action, "always")
+            || !strcasecmp(action, "onsuccess"))) {
+        action = learntree_word(d->p, node, ++n);
+    }
+    for (i = 0; action && i < sizeof(constants) / sizeof(constants[0]); i++) {
+        if (!strcasecmp(constants[i].action, action)) {
+            break;
+        }
+    }
+    name = learntree_word(d->p, node, n + 1);
+    value = learntree_word(d->p, node, n + 2);
+    if (!action || i == sizeof(constants) / sizeof(constants[0]) || !name
+        || learntree_word(d->p, node, n + constants[i].words)
+        || (value && (strchr(value, '%') || !strncasecmp(value, "expr=", 5)))) {
+        return "is not a constant";
+    }
+    use = answer_field_use(name);
+    d->out->plain = use == ANSWER_FIELD_PLAIN;
+    return use == ANSWER_FIELD_NEVER ? "touches a field that is httpd's" : NULL;
+}
+
+/* mod_headers is inert when all that it does is constant. */
+static void header(directive *d)
+{
+    d->out->refuse = judge_header(d);
+}
+
+static void setenvif(directive *d)
+{
+    d->out->refuse = learnsetenvif_judge(d->p, d->at->node);
+    if (!d->out->refuse && !d->dry) {
+        learnsetenvif_add(d->p, d->at->node);
+    }
+}
+
+/* A name that the resolver gives is for httpd's own threads to wait for. */
+static void host_name_lookups(directive *d)
+{
+    d->out->refuse = is_off(d) ? NULL : "needs a look-up for each client";
+}
+
+/* Log lines are made with the server's own setting. */
+static void canonical(directive *d)
+{
+    d->out->refuse = d->at->section ? "in a section changes log lines" : NULL;
+}
+
+/* mod_ident asks the client's machine who its user is. */
+static void identity_check(directive *d)
+{
+    d->out->refuse = is_off(d) ? NULL : "makes %l httpd's to write";
+}
+
+static void ssl_engine(directive *d)
+{
+    d->out->tls = !is_off(d);
+}
+
+static void proxy_protocol(directive *d)
+{
+    d->out->proxied = !is_off(d);
+    d->out->refuse = d->out->proxied ? "puts a line before requests" : NULL;
+}
+
+static void refused(directive *d)
+{
+    d->out->refuse = "is not understood";
+}
+
+static void nothing(directive *d)
+{
+}
+
+/* RequestReadTimeout header=20-40,MinRate=500 body=… */
+static void read_timeout(directive *d)
+{
+    const char *word;
+    int n;
+
+    for (n = 0; (word = learntree_word(d->p, d->at->node, n)); n++) {
+        const char *rate = strchr(word, ',');
+        char *end;
+
+        if (strncasecmp(word, "header=", 7)) {
+            continue;
+        }
+        d->out->timeouts = 1;
+        d->out->header_first = strtol(word + 7, &end, 10) * 1000;
+        d->out->header_max = *end == '-' ? strtol(end + 1, NULL, 10) * 1000
+                                         : d->out->header_first;
+        if (rate && !strncasecmp(rate + 1, "MinRate=", 8)) {
+            d->out->header_rate = atoi(rate + 9);
+            if (*end != '-') {
+                d->out->header_max = 0; /* no end */
+            }
+        }
+    }
+}
+
+/* In a section the scoped ones matter to requests to that section only: all
+ * that they do is in the directory's configuration. A name that was looked up
+ * is the connection's, on the other hand. */
+static const struct {
+    const char *name;
+    void (*judge)(directive *);
+    int scoped;
+} judges[] = {
+    {"FixedStatic", fixed_static, 0},
+    {"Header", header, 1},
+    {"RequestHeader", refused, 1},
+    {"SetEnvIf", setenvif, 1},
+    {"SetEnvIfNoCase", setenvif, 1},
+    {"SetEnvIfExpr", setenvif, 1},
+    {"BrowserMatch", setenvif, 1},
+    {"BrowserMatchNoCase", setenvif, 1},
+    {"HostnameLookups", host_name_lookups, 0},
+    {"UseCanonicalName", canonical, 1},
+    {"UseCanonicalPhysicalPort", canonical, 1},
+    {"IdentityCheck", identity_check, 0},
+    {"LogIOTrackTTFB", refused, 0},
+    {"SSLEngine", ssl_engine, 0},
+    {"RemoteIPProxyProtocol", proxy_protocol, 0},
+    {"RequestReadTimeout", read_timeout, 0},
+    /* filters that expressions choose; by type they are chosen by name */
+    {"FilterProvider", refused, 1},
+    {"FilterChain", refused, 1},
+    {"AddOutputFilterByType", nothing, 0},
+    {"ProxyStatus", nothing, 0}, /* of the status page */
+};
+
+/* A directive of a module that is inert only where it is not configured. In
+ * sections the request shows it (learnrule). */
+static void judge_module(directive *d)
+{
+    const module *m = ap_top_module;
+    const command_rec *cmd =
+        ap_find_command_in_modules(d->at->node->directive, (module **)&m);
+
+    if (cmd && m && !d->at->section
+        && learnmodules_known(m) == LEARNMODULES_UNSET) {
+        d->out->refuse = apr_psprintf(d->p, "configures %s", m->name);
+    }
+}
+
+/* @return 1 when what it says counts for its section only */
+static int judge(directive *d)
+{
+    size_t i;
+
+    memset(d->out, 0, sizeof(*d->out));
+    for (i = 0; i < sizeof(judges) / sizeof(judges[0]); i++) {
+        if (learntree_is(d->at->node, judges[i].name)) {
+            judges[i].judge(d);
+            return judges[i].scoped && d->at->section;
+        }
+    }
+    judge_module(d);
+    return 0;
+}
+
+void learndirective_judge(apr_pool_t *p, const learntree_place *at,
+                          learndirective *out)
+{
+    directive d = {p, at, out, 0};
+
+    if (judge(&d)) {
+        out->section = out->refuse;
+        out->refuse = NULL;
+    }
+}
+
+int learndirective_is_scoped(apr_pool_t *p, const learntree_place *at)
+{
+    learndirective out;
+    directive d = {p, at, &out, 1};
+
+    return judge(&d) && out.refuse;
+}

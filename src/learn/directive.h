@@ -1,0 +1,46 @@
+/*
+ * learndirective: S2 of LEARNING.md: what one directive of the configuration
+ * tree means for learning, one function per kind of directive. Configuration
+ * time. Internal to learnserver.
+ */
+#ifndef CPUAFFINITY_DIRECTIVE_H
+#define CPUAFFINITY_DIRECTIVE_H
+
+#include "learn/vhost.h"
+#include "conf/tree_walk.h"
+
+/*
+ * What a directive says of every server that it applies to. All members 0 or
+ * NULL: nothing.
+ */
+typedef struct learndirective {
+    const char *refuse;  /* why its servers are refused: static or from p */
+    const char *section; /* why requests to its section are refused */
+    int wanted;          /* FixedStatic on */
+    int unwanted;        /* FixedStatic off */
+    int plain;           /* validators are touched */
+    int tls;             /* SSLEngine on */
+    int proxied;         /* PROXY protocol */
+    int timeouts;        /* the three below are set */
+    int64_t header_first;
+    int64_t header_max;
+    int header_rate;
+} learndirective;
+
+/* Judges one. Results from @a p. */
+void learndirective_judge(apr_pool_t *p, const learntree_place *at,
+                          learndirective *out);
+
+/* Is it one in a section that refuses requests to that section, and these
+ * only? Changes nothing. @a p for temporary text */
+int learndirective_is_scoped(apr_pool_t *p, const learntree_place *at);
+
+/* Is it a FixedStatic that is not off? @a p for temporary text. */
+int learndirective_wants(apr_pool_t *p, const ap_directive_t *node);
+
+/* RequestReadTimeout's default, when its module is there. */
+#define LEARNDIRECTIVE_HEADER_FIRST 20000
+#define LEARNDIRECTIVE_HEADER_MAX 40000
+#define LEARNDIRECTIVE_HEADER_RATE 500
+
+#endif

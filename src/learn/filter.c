@@ -1,0 +1,127 @@
+#include "learn/filter.h"
+
+#include "util_filter.h"
+
+#include <strings.h>
+
+#include "learn/modules.h"
+
+/* Filters that pass a file on as it is, and what is behind their names. */
+static const char *const transparent[] = {
+    "content_length",
+    "byterange",
+    "http_header",
+    "http_outerror",
+    "core",
+    "log_input_output",
+    "reqtimeout",
+    "cpuaffinity_head",
+    "cpuaffinity_shape",
+    "fixup_headers_out",
+};
+static const struct {
+    const char *name;
+    const char *coding; /* in Content-Encoding */
+} compressing[] = {
+    {"DEFLATE", "gzip"},
+    {"BROTLI_COMPRESS", "br"},
+};
+#define TRANSPARENT (sizeof(transparent) / sizeof(transparent[0]))
+#define COMPRESSING (sizeof(compressing) / sizeof(compressing[0]))
+
+static int same(const char *name, size_t len, const char *known)
+{
+    return strlen(known) == len && !strncasecmp(known, name, len);
+}
+
+static int is_transparent(const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < TRANSPARENT; i++) {
+        if (same(name, strlen(name), transparent[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Which of compressing it is, -1: none. */
+static int compressing_of(const char *name, size_t len)
+{
+    size_t i;
+
+    for (i = 0; i < COMPRESSING; i++) {
+        if (same(name, len, compressing[i].name)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+#define BYTYPE "bytype:"
+
+/* The names behind "bytype:". */
+static const char *names_of(const char *name)
+{
+    return strncasecmp(name, BYTYPE, sizeof(BYTYPE) - 1)
+               ? name
+               : name + sizeof(BYTYPE) - 1;
+}
+
+int learnfilter_compresses(const char *name)
+{
+    for (name = names_of(name);;) {
+        size_t len = strcspn(name, ";");
+
+        if (compressing_of(name, len) < 0) {
+            return 0;
+        }
+        if (!name[len]) {
+            return 1;
+        }
+        name += len + 1;
+    }
+}
+
+int learnfilter_passes(const char *name)
+{
+    return is_transparent(name) || learnfilter_compresses(name);
+}
+
+const char *learnfilter_forbids(const request_rec *r, const char **filter)
+{
+    ap_filter_t *f;
+
+    for (f = r->output_filters; f; f = f->next) {
+        const char *name = f->frec->name;
+
+        if (!learnmodules_owns((const void *)f->frec->filter_func.out_func)) {
+            return name;
+        }
+        if (learnfilter_compresses(name)) {
+            *filter = name;
+        }
+        else if (!is_transparent(name)) {
+            return name;
+        }
+    }
+    return NULL;
+}
+
+const char *learnfilter_acted(const request_rec *r, const char *filter)
+{
+    const char *coding = apr_table_get(r->headers_out, "Content-Encoding");
+    const char *name = names_of(filter);
+
+    while (coding && *name) {
+        size_t len = strcspn(name, ";");
+        int i = compressing_of(name, len);
+
+        if (i >= 0 && !strcasecmp(coding, compressing[i].coding)) {
+            return compressing[i].name;
+        }
+        name += len + (name[len] == ';');
+    }
+    return NULL;
+}

@@ -1,0 +1,27 @@
+/*
+ * learnfilter: R3 of LEARNING.md: the output filters that pass a file on as it
+ * is, and those that do when they do not compress. Internal to learn.
+ */
+#ifndef CPUAFFINITY_FILTER_H
+#define CPUAFFINITY_FILTER_H
+
+#include "httpd.h"
+
+/* Is it DEFLATE, BROTLI_COMPRESS, or by type one of these? Any case. */
+int learnfilter_compresses(const char *name);
+
+/* Does it pass a file on, perhaps compressed? */
+int learnfilter_passes(const char *name);
+
+/*
+ * Looks at all filters on the way out.
+ * @param filter set to the name of one that may compress, else left alone
+ * @return the name of the first one that forbids, or NULL. A worker
+ */
+const char *learnfilter_forbids(const request_rec *r, const char **filter);
+
+/* Which of the filters behind the name has compressed the answer, as its
+ * Content-Encoding tells; NULL: none of them. Static. */
+const char *learnfilter_acted(const request_rec *r, const char *filter);
+
+#endif

@@ -1,0 +1,245 @@
+#include "learn/learn.h"
+
+#include "http_config.h"
+#include "http_core.h"
+#include "http_log.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "log/access_log_time.h"
+#include "learn/authz.h"
+#include "learn/counters.h"
+#include "learn/directive.h"
+#include "learn/mark.h"
+#include "learn/modules.h"
+#include "learn/obstacles.h"
+#include "learn/vhost.h"
+#include "learn/trace.h"
+#include "learn/peer_share.h"
+#include "conf/processes.h"
+
+APLOG_USE_MODULE(cpuaffinity);
+
+#define NO_PROCESSES "there are no fixed processes (FixedProcesses)"
+
+#define REASON_ROW(id, rule, text) {rule, text},
+static const struct {
+    const char *rule;
+    const char *text;
+} reasons[LEARN_REASON_COUNT] = {LEARN_REASONS(REASON_ROW)};
+
+const char *learn_reason_rule(learn_reason reason)
+{
+    return reason < 0 ? "" : reasons[reason].rule;
+}
+
+const char *learn_reason_text(learn_reason reason)
+{
+    return reason < 0 ? "" : reasons[reason].text;
+}
+
+uint64_t learn_refusals(learn_reason reason)
+{
+    return learncount_get(reason);
+}
+
+int learn_server(unsigned n, learn_state *state)
+{
+    const learnserver *s = learnserver_at(n);
+
+    if (!s) {
+        return 0;
+    }
+    memset(state, 0, sizeof(*state));
+    state->name = s->server->server_hostname ? s->server->server_hostname
+                                             : "the main server";
+    state->wanted = s->wanted;
+    if (s->reason != LEARN_OK) {
+        state->rule = learn_reason_rule(s->reason);
+        state->why = s->why;
+    }
+    else if (s->covers) {
+        state->rule = s->covers->rule;
+        state->why = s->why;
+    }
+    else if (learnserver_any() && learncount_is_off(s->index)) {
+        state->rule = learn_reason_rule(LEARN_AUDIT);
+        state->why = learn_reason_text(LEARN_AUDIT);
+    }
+    return 1;
+}
+
+const obstacle *learn_obstacle(unsigned n)
+{
+    return learnobstacle_at(n);
+}
+
+void learn_differs(const lesson *l, const char *what)
+{
+    const learnserver *s = learnserver_of(l->server.server);
+
+    if (!s) {
+        return;
+    }
+    learncount_off(s->index);
+    learncount_refused(LEARN_AUDIT, s->index);
+    ap_log_error(APLOG_MARK, APLOG_ERR, 0, l->server.server,
+                 "FixedStatic is off for this vhost until the next restart: "
+                 "an audit of %s found another answer: %s (%d%s%s)",
+                 l->path ? l->path : "a file", what, l->status,
+                 l->reason >= 0 ? ", " : "",
+                 learn_reason_text((learn_reason)l->reason));
+}
+
+int learn_is_off(const server_rec *s)
+{
+    const learnserver *l = learnserver_of(s);
+
+    return !l || learncount_is_off(l->index);
+}
+
+unsigned learn_offs(void)
+{
+    return learncount_offs();
+}
+
+/* What the walk before the configuration is carried out looks for. */
+typedef struct wish {
+    apr_pool_t *p;
+    int wanted;
+} wish;
+
+static void find_wish(void *ctx, const learntree_place *at)
+{
+    wish *w = ctx;
+
+    w->wanted |= learndirective_wants(w->p, at->node);
+}
+
+void learn_pre_config(apr_pool_t *pconf)
+{
+    wish w = {pconf, 0};
+
+    /* Whoever does not use it is not touched by it. */
+    learntree_walk(ap_conftree, find_wish, &w);
+    if (w.wanted) {
+        learnauthz_wrap(pconf);
+        learnmark_insert(pconf);
+        accesslogtime_register(pconf);
+    }
+}
+
+void learn_post_config(apr_pool_t *pconf, server_rec *s)
+{
+    const learnserver *l;
+    unsigned i;
+
+    if (learnserver_make(pconf, s)) {
+        return;
+    }
+    if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
+        return; /* the configuration is read once more before the start */
+    }
+    if (learnserver_any() && !processes_count()) {
+        learnserver_disable();
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
+                     "FixedStatic has no effect: " NO_PROCESSES);
+        return;
+    }
+    if (learnserver_any() && processes_count() > 1 && notice_make(pconf)) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, errno, s,
+                     "FixedStatic: no memory that the processes share: each "
+                     "of them learns by itself");
+    }
+    for (i = 0; (l = learnserver_at(i)); i++) {
+        if (l->wanted && l->reason != LEARN_OK) {
+            ap_log_error(APLOG_MARK, APLOG_WARNING, 0, l->server,
+                         "FixedStatic is off for %s (%s): %s",
+                         l->server->server_hostname ? l->server->server_hostname
+                                                    : "the main server",
+                         learn_reason_rule(l->reason), l->why);
+        }
+    }
+}
+
+/* A line for the vhost, and two for each thing that stands in the way. */
+static void dump_server(apr_pool_t *p, unsigned server,
+                        const learn_state *state)
+{
+    const obstacle *o;
+    unsigned i;
+
+    if (state->rule) {
+        printf("FixedStatic for %s: off, %s: %s\n", state->name, state->rule,
+               state->why);
+    }
+    else {
+        printf("FixedStatic for %s: answers may be repeated\n", state->name);
+    }
+    for (i = 0; (o = learn_obstacle(i)); i++) {
+        if (o->server == server) {
+            printf("  not in %s, %s: %s\n    change: %s\n", o->section, o->rule,
+                   obstacle_text(p, o), o->advice);
+        }
+    }
+}
+
+void learn_dump(apr_pool_t *p, server_rec *s)
+{
+    learn_state state;
+    const char *why;
+    unsigned i;
+
+    if (learnserver_make(p, s) || !learnserver_any()) {
+        return;
+    }
+    if (!processes_count()) {
+        printf("FixedStatic has no effect: %s\n", NO_PROCESSES);
+        return;
+    }
+    why = learnmodules_judge(p);
+    if (why) {
+        learnserver_refuse_all(why);
+    }
+    for (i = 0; learn_server(i, &state); i++) {
+        if (state.wanted) {
+            dump_server(p, i, &state);
+        }
+    }
+    fflush(stdout); /* "Syntax OK" comes from elsewhere */
+}
+
+static unsigned hooks_judged;
+
+int learn_hooks_changed(void)
+{
+    return learnmodules_hooks() != hooks_judged;
+}
+
+void learn_child_init(apr_pool_t *pchild, server_rec *s)
+{
+    const char *why;
+
+    if (!learnserver_any()) {
+        return;
+    }
+    why = learnmodules_judge(pchild);
+    if (!why && !learnmodules_handlers(learntrace_handler)) {
+        why = "a handler stands behind ours";
+    }
+    hooks_judged = learnmodules_hooks();
+    if (why) {
+        learnserver_refuse_all(why);
+        /* Once for all children. */
+        if (learncount_refused(LEARN_MODULE, 0)) {
+            ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
+                         "FixedStatic is off (S1): %s", why);
+        }
+    }
+}
+
+void learn_register(apr_pool_t *p)
+{
+    learntrace_register(p);
+}

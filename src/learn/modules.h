@@ -1,0 +1,44 @@
+/*
+ * learnmodules: S1 of LEARNING.md: which modules are known not to change the
+ * answer for a static file, and whose functions stand in httpd's hooks.
+ * Ownership is told by the object that a function's code lies in, not by the
+ * name it was registered with. Internal to learn.
+ */
+#ifndef CPUAFFINITY_MODULES_H
+#define CPUAFFINITY_MODULES_H
+
+#include "httpd.h"
+#include "http_config.h"
+
+typedef enum learnmodules_use {
+    LEARNMODULES_INERT,  /* may be configured as one likes */
+    LEARNMODULES_UNSET,  /* inert where it is not configured at all */
+    LEARNMODULES_SECTION /* inert where no section configures it */
+} learnmodules_use;
+
+/* What is known of a module; -1: nothing, so that it refuses. */
+int learnmodules_known(const module *m);
+
+/* The n-th known module's name and use, for the documentation's test; NULL
+ * at the end. */
+const char *learnmodules_name(unsigned n, learnmodules_use *use);
+
+/* Only functions of known modules, and httpd's own? @return NULL, or which
+ * hook and object forbid, from @a p. After all modules' post_config. */
+const char *learnmodules_judge(apr_pool_t *p);
+
+/* The number of functions in all hooks: when it changes, S1 has to be judged
+ * again. Any thread. */
+unsigned learnmodules_hooks(void);
+
+/* Is the code at @a function of httpd itself or of a known module? */
+int learnmodules_owns(const void *function);
+
+/* Is the last handler httpd's own and the one before it @a ours (R2)? */
+int learnmodules_handlers(ap_HOOK_handler_t *ours);
+
+/* Collects the loaded modules that sections must not configure, NULL at the
+ * end, from @a p. */
+module *const *learnmodules_sections(apr_pool_t *p);
+
+#endif

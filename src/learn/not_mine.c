@@ -1,0 +1,52 @@
+#include "learn/not_mine.h"
+
+#include "http_log.h"
+#include "apr_strings.h"
+
+#include "learn/counters.h"
+#include "serve/state.h"
+
+APLOG_USE_MODULE(cpuaffinity);
+
+/* So much of a field's name is shown. */
+#define SHOWN 40
+
+void notmine_count(request_why why)
+{
+    learncount_not_mine(why);
+}
+
+uint64_t notmine_counted(request_why why)
+{
+    return learncount_get_not_mine(why);
+}
+
+void notmine_name(const conn_rec *c, const request *req, const char *head)
+{
+    size_t len = req->culprit.len < SHOWN ? req->culprit.len : SHOWN;
+    const char *name;
+
+    if (!APLOG_IS_LEVEL(c->base_server, APLOG_DEBUG)) {
+        return;
+    }
+    /* A token by its grammar; escaped all the same. */
+    name = apr_pstrmemdup(c->pool, head + req->culprit.off, len);
+    /* Not ap_log_cerror: that would give the connection a log id. */
+    ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, c->base_server,
+                 "FixedStatic: a request is httpd's (%s): %s%s%s%s",
+                 requestwhy_name(req->why), requestwhy_text(req->why),
+                 len ? ": " : "", ap_escape_logitem(c->pool, name),
+                 len < req->culprit.len ? "..." : "");
+}
+
+void notmine_look(const conn_rec *c, const char *head, size_t len)
+{
+    const statics *st = static_get();
+    request req;
+
+    if (APLOG_IS_LEVEL(c->base_server, APLOG_DEBUG) && st
+        && request_recognise(head, len, &st->limits, &req)
+               == REQUEST_NOT_MINE) {
+        notmine_name(c, &req, head);
+    }
+}

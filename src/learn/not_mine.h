@@ -1,0 +1,27 @@
+/*
+ * notmine: requests that are httpd's before anything was looked up: counted by
+ * reason, and named in the log at debug: the reason and the name of a field,
+ * never a value. The loop only counts; what is written is written by httpd's
+ * threads.
+ */
+#ifndef CPUAFFINITY_NOT_MINE_H
+#define CPUAFFINITY_NOT_MINE_H
+
+#include "httpd.h"
+
+#include "http/request.h"
+
+/* Counts one, for all processes of the generation. Any thread. */
+void notmine_count(request_why why);
+
+/* How many there were, in all processes. Any thread. */
+uint64_t notmine_counted(request_why why);
+
+/* Names one that request_recognise() refused in these bytes. A worker. */
+void notmine_name(const conn_rec *c, const request *req, const char *head);
+
+/* The same for the first bytes of what the loop handed over, where it is
+ * refused: nothing is done but at debug. A worker. */
+void notmine_look(const conn_rec *c, const char *head, size_t len);
+
+#endif

@@ -1,0 +1,272 @@
+#include "learn/obstacles.h"
+
+#include "apr_strings.h"
+
+#include <strings.h>
+
+typedef struct entry {
+    obstacle o;
+    const ap_directive_t *node;
+    const ap_directive_t *section;
+    const char *group;
+    int yields;
+    int partly;
+} entry;
+
+/* Where FixedStatic is on, or a directive is harmless. */
+typedef struct spot {
+    unsigned server;
+    const char *directory; /* NULL: not below one that is known */
+    const char *directive;
+} spot;
+
+static struct {
+    apr_pool_t *pool;
+    apr_array_header_t *entries;
+    apr_array_header_t *on;       /* of spot */
+    apr_array_header_t *harmless; /* of spot */
+} all;
+
+void learnobstacle_reset(apr_pool_t *p)
+{
+    all.pool = p;
+    all.entries = apr_array_make(p, 16, sizeof(entry));
+    all.on = apr_array_make(p, 8, sizeof(spot));
+    all.harmless = apr_array_make(p, 8, sizeof(spot));
+}
+
+static entry *entry_at(int i)
+{
+    return &APR_ARRAY_IDX(all.entries, i, entry);
+}
+
+static int is_told(unsigned server, const ap_directive_t *section,
+                   const learnobstacle_hint *hint)
+{
+    int i;
+
+    for (i = 0; i < all.entries->nelts; i++) {
+        const entry *e = entry_at(i);
+
+        if (e->o.server == server && e->section == section
+            && !strcmp(e->o.rule, learn_reason_rule(hint->reason))
+            && !strcasecmp(e->group, hint->group)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void learnobstacle_add(unsigned server, const learntree_place *at,
+                       const learnobstacle_hint *hint)
+{
+    const ap_directive_t *section = at ? at->section : NULL;
+    entry *e;
+
+    if (is_told(server, section, hint)) {
+        return;
+    }
+    e = apr_array_push(all.entries);
+    memset(e, 0, sizeof(*e));
+    e->node = at ? at->node : NULL;
+    e->section = section;
+    e->group = hint->group;
+    e->yields = hint->yields;
+    e->partly = hint->partly;
+    e->o.server = server;
+    e->o.section = at ? learntree_section(all.pool, at) : "server";
+    e->o.file = at ? learntree_file(at->node) : NULL;
+    e->o.line = at ? at->node->line_num : 0;
+    e->o.rule = learn_reason_rule(hint->reason);
+    e->o.what = hint->what;
+    e->o.advice = hint->advice;
+    e->o.index = (unsigned)all.entries->nelts - 1;
+    e->o.covers = !at;
+}
+
+void learnobstacle_harmless(unsigned server, const learntree_place *at)
+{
+    spot *s = apr_array_push(all.harmless);
+
+    s->server = server;
+    s->directory = learntree_directory(all.pool, at->section);
+    s->directive = at->node->directive;
+}
+
+void learnobstacle_on(unsigned server, const learntree_place *at,
+                      const char *root)
+{
+    spot *s = apr_array_push(all.on);
+
+    s->server = server;
+    s->directory = at ? learntree_directory(all.pool, at->section) : root;
+    s->directive = at ? "section" : NULL;
+}
+
+/* Is @a path the directory @a outer or below it? */
+static int is_within(const char *path, const char *outer)
+{
+    size_t len = strlen(outer);
+
+    while (len && outer[len - 1] == '/') {
+        len--;
+    }
+    return !strncmp(path, outer, len) && (!path[len] || path[len] == '/');
+}
+
+/* Does another one of the same name replace it in a directory inside? */
+static int is_replaced(const entry *e)
+{
+    const char *outer = learntree_directory(all.pool, e->section);
+    int i;
+
+    for (i = 0; e->yields && i < all.harmless->nelts; i++) {
+        const spot *s = &APR_ARRAY_IDX(all.harmless, i, spot);
+
+        if (s->server == e->o.server && s->directory
+            && !strcasecmp(s->directive, e->node->directive)
+            && (!outer
+                || (is_within(s->directory, outer)
+                    && !is_within(outer, s->directory)))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Does the section hold every place where FixedStatic is on? */
+static int covers(const entry *e)
+{
+    const char *directory = learntree_directory(all.pool, e->section);
+    int i, any = 0;
+
+    if (e->partly) {
+        return 0;
+    }
+    if (e->o.covers || !e->section) {
+        return e->o.covers || !is_replaced(e);
+    }
+    for (i = 0; i < all.on->nelts; i++) {
+        const spot *s = &APR_ARRAY_IDX(all.on, i, spot);
+
+        if (s->server != e->o.server) {
+            continue;
+        }
+        if (!directory
+            || (strcmp(directory, "/")
+                && !(s->directory && is_within(s->directory, directory)))) {
+            return 0;
+        }
+        any = 1;
+    }
+    return any && !is_replaced(e);
+}
+
+/* Has the section FixedStatic off itself, or is FixedStatic on in other
+ * directories only? */
+static int is_elsewhere(const entry *e)
+{
+    const char *directory = learntree_directory(all.pool, e->section);
+    const ap_directive_t *n;
+    int i;
+
+    if (!e->section) {
+        return 0;
+    }
+    for (n = e->section->first_child; n; n = n->next) {
+        const char *word = learntree_is(n, "FixedStatic") && !n->data
+                               ? learntree_word(all.pool, n, 0)
+                               : NULL;
+
+        if (word && !strcasecmp(word, "off")) {
+            return 1;
+        }
+    }
+    for (i = 0; directory && i < all.on->nelts; i++) {
+        const spot *s = &APR_ARRAY_IDX(all.on, i, spot);
+
+        if (s->server == e->o.server
+            && (!s->directory || !s->directive
+                || is_within(s->directory, directory)
+                || is_within(directory, s->directory))) {
+            return 0;
+        }
+    }
+    return directory != NULL;
+}
+
+void learnobstacle_drop(unsigned server)
+{
+    int i, n = 0;
+
+    for (i = 0; i < all.entries->nelts; i++) {
+        if (entry_at(i)->o.server != server) {
+            *entry_at(n++) = *entry_at(i);
+        }
+    }
+    all.entries->nelts = n;
+}
+
+void learnobstacle_finish(void)
+{
+    int i, n = 0;
+
+    for (i = 0; i < all.entries->nelts; i++) {
+        entry e = *entry_at(i);
+
+        if (!is_elsewhere(&e)) {
+            e.o.index = (unsigned)n;
+            e.o.covers = covers(&e);
+            *entry_at(n++) = e;
+        }
+    }
+    all.entries->nelts = n;
+}
+
+const obstacle *learnobstacle_at(unsigned n)
+{
+    return all.entries && n < (unsigned)all.entries->nelts
+               ? &entry_at((int)n)->o
+               : NULL;
+}
+
+const obstacle *learnobstacle_covering(unsigned server)
+{
+    const obstacle *o;
+    unsigned i;
+
+    for (i = 0; (o = learnobstacle_at(i)); i++) {
+        if (o->server == server && o->covers) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+const obstacle *learnobstacle_of(unsigned server, const ap_directive_t *node)
+{
+    int i;
+
+    for (i = 0; all.entries && i < all.entries->nelts; i++) {
+        if (entry_at(i)->o.server == server && entry_at(i)->node == node) {
+            return &entry_at(i)->o;
+        }
+    }
+    return NULL;
+}
+
+const obstacle *learnobstacle_filter(unsigned server, const char *filter)
+{
+    int i;
+
+    for (i = 0; all.entries && i < all.entries->nelts; i++) {
+        const entry *e = entry_at(i);
+
+        if (e->o.server == server && e->node
+            && !strcmp(e->o.rule, learn_reason_rule(LEARN_FILTER))
+            && strcasestr(e->node->args, filter)) {
+            return &e->o;
+        }
+    }
+    return NULL;
+}

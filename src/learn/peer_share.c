@@ -1,0 +1,212 @@
+#include "learn/peer_share.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/shm_ring.h"
+#include "cache/cache.h"
+#include "handoff/handoff.h"
+
+/* A megabyte; what has not been read when it is full is lost. */
+#define WORDS (1u << 17)
+#define PATH_LONGEST 4096
+
+/* The part of fixed length. Of one machine and one build. */
+typedef struct fixed {
+    struct stat st;
+    uint64_t server; /* the same pointer in all children of a parent */
+    uint64_t mask;
+    uint64_t vary;
+    int64_t when;
+    int64_t size;
+    int64_t keep_alive_timeout;
+    int64_t idle;
+    int64_t timeout;
+    int32_t keep_alive_max;
+    int32_t status;
+    uint32_t pid;
+    uint16_t key_len;
+    uint16_t path_len; /* its NUL included */
+    uint16_t head_len;
+    uint8_t kind;
+    uint8_t flags; /* of answer_learn */
+    uint8_t keep_alive;
+    uint8_t no_sendfile;
+} fixed;
+
+_Static_assert(sizeof(fixed) <= NOTICE_FIXED, "NOTICE_FIXED is too small");
+
+#define LONGEST (NOTICE_FIXED + REQUEST_KEY + PATH_LONGEST + ANSWER_HEAD)
+
+static board *the_board; /* of this generation */
+
+/* What the loop's thread reads. */
+static struct {
+    board_reader reader;
+    lesson said;
+    char head[ANSWER_HEAD];
+    char bytes[LONGEST];
+} ear;
+
+static apr_status_t forget(void *unused)
+{
+    if (the_board) {
+        board_free(the_board);
+        the_board = NULL;
+    }
+    return APR_SUCCESS;
+}
+
+int notice_make(apr_pool_t *pconf)
+{
+    the_board = board_make(WORDS);
+    if (!the_board) {
+        return -1;
+    }
+    apr_pool_cleanup_register(pconf, NULL, forget, apr_pool_cleanup_null);
+    return 0;
+}
+
+void notice_follow(void)
+{
+    if (the_board) {
+        board_follow(&ear.reader, the_board);
+    }
+}
+
+static uint8_t flags_of(const answer *a)
+{
+    return (uint8_t)((a->plain ? ANSWER_PLAIN : 0)
+                     | (a->no_304 ? ANSWER_FILTERED : 0)
+                     | (a->clocked ? ANSWER_CLOCKED : 0));
+}
+
+void notice_write(const lesson *l, char bytes[NOTICE_FIXED],
+                  struct iovec parts[NOTICE_PARTS])
+{
+    fixed f;
+
+    memset(&f, 0, sizeof(f));
+    f.st = l->st;
+    f.server = (uintptr_t)l->server.server;
+    f.mask = l->mask;
+    f.vary = l->vary;
+    f.when = l->when;
+    f.size = l->answer.size;
+    f.keep_alive_timeout = l->server.keep_alive_timeout;
+    f.idle = l->server.idle;
+    f.timeout = l->server.timeout;
+    f.keep_alive_max = l->server.keep_alive_max;
+    f.status = l->status;
+    f.pid = (uint32_t)getpid();
+    f.key_len = l->key_len;
+    f.path_len = (uint16_t)(strlen(l->path) + 1);
+    f.head_len = l->answer.head_len;
+    f.kind = l->kind;
+    f.flags = flags_of(&l->answer);
+    f.keep_alive = (uint8_t)l->server.keep_alive;
+    f.no_sendfile = (uint8_t)l->server.no_sendfile;
+    memset(bytes, 0, NOTICE_FIXED);
+    memcpy(bytes, &f, sizeof(f));
+    parts[0] = (struct iovec){bytes, NOTICE_FIXED};
+    parts[1] = (struct iovec){(void *)l->key, f.key_len};
+    parts[2] = (struct iovec){(void *)l->path, f.path_len};
+    parts[3] = (struct iovec){(void *)l->answer.head, f.head_len};
+}
+
+void notice_post(const lesson *l)
+{
+    struct iovec parts[NOTICE_PARTS];
+    char bytes[NOTICE_FIXED];
+
+    if (!the_board || l->kind == LESSON_REFUSED
+        || strlen(l->path) >= PATH_LONGEST) {
+        return;
+    }
+    notice_write(l, bytes, parts);
+    board_post(the_board, parts, NOTICE_PARTS);
+}
+
+/* The numbers that mean something by themselves. */
+static int in_range(const fixed *f, int64_t now)
+{
+    const uint64_t fields = (UINT64_C(1) << REQUEST_IDS) - 1;
+
+    return (f->kind == LESSON_ANSWER || f->kind == LESSON_WIDEN) && f->when >= 0
+           && f->when <= now && now - f->when < CACHE_AGE
+           && !((f->mask | f->vary) & ~fields) && f->keep_alive <= 1
+           && f->no_sendfile <= 1 && f->keep_alive_max >= 0
+           && f->keep_alive_timeout >= 0 && f->idle >= 0 && f->timeout >= 0
+           && f->size >= 0 && f->size == f->st.st_size;
+}
+
+/* Key and path of the lengths that @a f says, and nothing after the head. */
+static int fits(const fixed *f, const char *key, size_t len)
+{
+    const char *path = key + f->key_len;
+
+    return len == (size_t)f->key_len + f->path_len + f->head_len
+           && f->key_len >= 1 && f->key_len <= REQUEST_KEY && f->path_len >= 2
+           && f->path_len <= PATH_LONGEST && path[0] == '/'
+           && memchr(path, 0, f->path_len) == path + f->path_len - 1;
+}
+
+int notice_parse(const char *bytes, size_t len, int64_t now, lesson *out,
+                 char head[ANSWER_HEAD])
+{
+    const char *key = bytes + NOTICE_FIXED, *path, *error;
+    fixed f;
+
+    if (len < NOTICE_FIXED) {
+        return -1;
+    }
+    memcpy(&f, bytes, sizeof(f));
+    if (!in_range(&f, now) || !fits(&f, key, len - NOTICE_FIXED)) {
+        return -1;
+    }
+    path = key + f.key_len;
+    memset(out, 0, sizeof(*out));
+    if (answer_learn(&out->answer, path + f.path_len, f.head_len, f.size,
+                     f.flags, head, &error)) {
+        return -1;
+    }
+    out->kind = f.kind;
+    out->reason = -1;
+    out->status = f.status;
+    out->mask = f.mask;
+    out->vary = f.vary;
+    out->when = f.when;
+    out->st = f.st;
+    out->server.server = (const server_rec *)(uintptr_t)f.server;
+    out->server.keep_alive = f.keep_alive;
+    out->server.keep_alive_max = f.keep_alive_max;
+    out->server.keep_alive_timeout = f.keep_alive_timeout;
+    out->server.idle = f.idle;
+    out->server.timeout = f.timeout;
+    out->server.no_sendfile = f.no_sendfile;
+    out->key_len = f.key_len;
+    out->key = (const unsigned char *)key;
+    out->path = path;
+    return 0;
+}
+
+int notice_read(const lesson **said)
+{
+    uint32_t pid;
+    size_t len;
+
+    *said = NULL;
+    if (!ear.reader.board
+        || !(len = board_read(&ear.reader, ear.bytes, sizeof(ear.bytes)))) {
+        return 0;
+    }
+    if (len < NOTICE_FIXED) {
+        return 1;
+    }
+    memcpy(&pid, ear.bytes + offsetof(fixed, pid), sizeof(pid));
+    if (pid != (uint32_t)getpid()
+        && !notice_parse(ear.bytes, len, parcel_now(), &ear.said, ear.head)) {
+        *said = &ear.said;
+    }
+    return 1;
+}

@@ -1,0 +1,57 @@
+/*
+ * notice: what one process has learned from httpd is told to the others of
+ * its generation, so that one of them has to ask httpd, and not each. To the
+ * one that reads it, it is a lesson as its own workers post them: an answer
+ * lives no longer, and becomes live by agreeing with another one (R8). It
+ * comes from memory that all children write: each number is checked, and the
+ * captured head is taken apart anew.
+ */
+#ifndef CPUAFFINITY_PEER_SHARE_H
+#define CPUAFFINITY_PEER_SHARE_H
+
+#include <sys/uio.h>
+
+#include "learn/lesson.h"
+
+/* Makes the board of this generation; children have it by fork. Without, all
+ * works, but nothing is told. Parent, post_config. @return 0, -1 with errno */
+int notice_make(apr_pool_t *pconf);
+
+/* What is told from now on is to be read. Child, before its threads. */
+void notice_follow(void);
+
+/* Tells a lesson to the other processes; it stays the caller's. Never waits;
+ * what does not fit is not told, which only costs speed. Any worker. */
+void notice_post(const lesson *l);
+
+/*
+ * Reads the next message. Loop thread.
+ * @param said the lesson, valid until the next call; NULL when the message
+ *        is passed over: this process's own, too old, or not understood
+ * @return 1, or 0: there is none now
+ */
+int notice_read(const lesson **said);
+
+/*
+ * Takes a message apart. Pure.
+ * @param len of it, any; it need not be aligned
+ * @param now CLOCK_MONOTONIC ms
+ * @param out what it says, key and path pointing into @a bytes
+ * @param head receives what out->answer points to
+ * @return 0, or -1: not as notice_post() writes it, or not of the last
+ *         CACHE_AGE milliseconds
+ */
+int notice_parse(const char *bytes, size_t len, int64_t now, lesson *out,
+                 char head[ANSWER_HEAD]);
+
+/*
+ * The message of a lesson. Pure.
+ * @param fixed receives the part of fixed length, NOTICE_FIXED bytes
+ * @param parts receives the whole: fixed, key, path, head
+ */
+#define NOTICE_FIXED 280
+#define NOTICE_PARTS 4
+void notice_write(const lesson *l, char fixed[NOTICE_FIXED],
+                  struct iovec parts[NOTICE_PARTS]);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * learnrule: R0 to R8 of LEARNING.md, one function per rule, for a request
+ * whose final head has just been made. Worker threads. Internal to learn.
+ */
+#ifndef CPUAFFINITY_RULE_H
+#define CPUAFFINITY_RULE_H
+
+#include "learn/trace.h"
+
+/* R3 when all filters have been inserted: marks the trace. */
+void learnrule_filters(request_rec *r, learntrace *t);
+
+/* Judges the request and posts the lesson, or counts and logs why not. */
+void learnrule_judge(request_rec *r, learntrace *t);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * learnsection: what a directive of the tree says beforehand of R1 to R7 and,
+ * in a section, of S2: what stands in the way where it applies. For people:
+ * nothing is learned or refused by it, requests are judged by what happens to
+ * them (learnrule). Configuration time. Internal to learn.
+ */
+#ifndef CPUAFFINITY_SECTION_H
+#define CPUAFFINITY_SECTION_H
+
+#include "learn/obstacles.h"
+
+/*
+ * Judges one.
+ * @param at becomes the place of the <If> that the directive stands in
+ * @param out its reason is LEARN_OK when it does not stand in the way
+ * @return 1 when it is one that can; text is static or from @a p
+ */
+int learnsection_judge(apr_pool_t *p, learntree_place *at,
+                       learnobstacle_hint *out);
+
+/* A protocol that the server offers before HTTP/1.1, or NULL. */
+const char *learnsection_offer(const server_rec *s);
+
+/* Does it make httpd look for no .htaccess file anywhere? */
+int learnsection_forbids_htaccess(apr_pool_t *p, const learntree_place *at);
+
+/* That nothing does so. */
+extern const learnobstacle_hint learnsection_htaccess;
+
+/* What to do about a directive that S2 refuses. */
+const char *learnsection_advice(const ap_directive_t *node);
+
+#endif

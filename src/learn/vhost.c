@@ -1,0 +1,362 @@
+#include "learn/vhost.h"
+
+#include "http_config.h"
+#include "http_core.h"
+#include "http_log.h"
+#include "apr_hash.h"
+#include "apr_strings.h"
+
+#include <errno.h>
+
+#include "learn/authz.h"
+#include "learn/counters.h"
+#include "learn/directive.h"
+#include "log/log_format.h"
+#include "learn/mark.h"
+#include "learn/modules.h"
+#include "learn/obstacles.h"
+#include "learn/section.h"
+#include "learn/setenvif.h"
+
+APLOG_USE_MODULE(cpuaffinity);
+
+static struct {
+    apr_pool_t *pool;
+    learnserver *list; /* in httpd's order, the main server first */
+    unsigned count;
+    apr_hash_t *by_server;
+    int any;
+    apr_array_header_t *indexes; /* first names of all DirectoryIndex */
+    module *const *sections;
+    /* The <VirtualHost> looked at last, and whether a server came of it. */
+    const ap_directive_t *vhost;
+    int vhost_found;
+} servers;
+
+/* A <VirtualHost> that no server can be told to have come of counts for all
+ * of them: better refuse too much. */
+static learntree_place place_of(const learntree_place *at)
+{
+    learntree_place place = *at;
+
+    if (at->vhost && at->vhost != servers.vhost) {
+        unsigned i;
+
+        servers.vhost = at->vhost;
+        servers.vhost_found = 0;
+        for (i = 0; i < servers.count; i++) {
+            servers.vhost_found |=
+                learntree_applies(at, servers.list[i].server);
+        }
+    }
+    if (at->vhost && !servers.vhost_found) {
+        place.vhost = NULL;
+    }
+    return place;
+}
+
+/* A rule refuses the server for what stands there. */
+static void refuse(learnserver *s, const learntree_place *at, const char *why)
+{
+    learnobstacle_hint hint = {
+        .reason = LEARN_SERVER,
+        .group = why,
+        .what = apr_psprintf(servers.pool, "%s %s", at->node->directive, why),
+        .advice = learnsection_advice(at->node),
+    };
+    learntree_place place = {at->node, at->vhost, NULL};
+
+    learnobstacle_add(s->index, &place, &hint);
+    if (s->reason == LEARN_OK) {
+        s->reason = LEARN_SERVER;
+        s->why = apr_psprintf(servers.pool, "%s %s",
+                              learntree_where(servers.pool, at->node), why);
+    }
+}
+
+/* It refuses requests to its section, if these can be told. */
+static void refuse_section(learnserver *s, const learntree_place *at,
+                           const char *why)
+{
+    learnobstacle_hint hint = {
+        .reason = LEARN_SECTION,
+        .group = learntree_where(servers.pool, at->node),
+        .what = apr_psprintf(servers.pool, "%s %s", at->node->directive, why),
+        .advice = learnsection_advice(at->node),
+    };
+
+    if (learnmark_has(at->node)) {
+        learnobstacle_add(s->index, at, &hint);
+    }
+    else {
+        refuse(s, at, why);
+    }
+}
+
+static void take_wish(learnserver *s, const learntree_place *at, int on)
+{
+    if (at->section) {
+        s->inside |= on;
+    }
+    else if (at->vhost) {
+        s->own = on;
+    }
+    else {
+        s->general = on;
+    }
+    if (on) {
+        const core_server_config *core =
+            ap_get_core_module_config(s->server->module_config);
+
+        learnobstacle_on(s->index, at->section ? at : NULL,
+                         core->ap_document_root);
+    }
+}
+
+/* What a directive says is true of one server. */
+static void take(learnserver *s, const learntree_place *at,
+                 const learndirective *d)
+{
+    s->plain |= d->plain;
+    s->proxied |= d->proxied;
+    s->tls |= d->tls;
+    if (d->wanted || d->unwanted) {
+        take_wish(s, at, d->wanted);
+    }
+    if (d->timeouts) {
+        s->header_first = d->header_first;
+        s->header_max = d->header_max;
+        s->header_rate = d->header_rate;
+    }
+    if (d->refuse) {
+        refuse(s, at, d->refuse);
+    }
+    if (d->section) {
+        refuse_section(s, at, d->section);
+    }
+}
+
+/* First what the others need to know. */
+static void visit_first(void *ctx, const learntree_place *at)
+{
+    learntree_place place = place_of(at);
+
+    learnlog_add(&place);
+    servers.any |= learndirective_wants(servers.pool, at->node);
+    if (learntree_is(at->node, "DirectoryIndex")) {
+        const char *name = learntree_word(servers.pool, at->node, 0);
+
+        APR_ARRAY_PUSH(servers.indexes, const char *) = name ? name : "";
+    }
+}
+
+static void visit(void *ctx, const learntree_place *at)
+{
+    learntree_place place = place_of(at), shown = place;
+    learnobstacle_hint hint;
+    learndirective d;
+    unsigned i;
+    int known = learnsection_judge(servers.pool, &shown, &hint);
+
+    learndirective_judge(servers.pool, at, &d);
+    for (i = 0; i < servers.count; i++) {
+        learnserver *s = &servers.list[i];
+
+        if (!learntree_applies(&place, s->server)) {
+            continue;
+        }
+        take(s, &place, &d);
+        s->htaccess |= learnsection_forbids_htaccess(servers.pool, at);
+        if (known && hint.reason != LEARN_OK) {
+            learnobstacle_add(s->index, &shown, &hint);
+        }
+        else if (known) {
+            learnobstacle_harmless(s->index, &shown);
+        }
+    }
+}
+
+/* What is true of a server, now that all has been read. */
+static void conclude(learnserver *s)
+{
+    const char *offer = learnsection_offer(s->server);
+    learnobstacle_hint hint = {
+        .reason = LEARN_UPGRADE,
+        .group = "Protocols",
+        .advice = "Protocols http/1.1 where this virtual host has no TLS",
+    };
+
+    s->wanted = s->inside || (s->own >= 0 ? s->own : s->general > 0);
+    if (!s->htaccess) {
+        learnobstacle_add(s->index, NULL, &learnsection_htaccess);
+    }
+    if (offer) {
+        hint.what = apr_psprintf(servers.pool, "Protocols offers %s", offer);
+        learnobstacle_add(s->index, NULL, &hint);
+    }
+    if (!s->wanted) {
+        learnobstacle_drop(s->index);
+    }
+}
+
+static void cover(learnserver *s)
+{
+    s->covers = learnobstacle_covering(s->index);
+    if (s->covers && s->reason == LEARN_OK) {
+        s->why = obstacle_text(servers.pool, s->covers);
+    }
+}
+
+static void judge_logs(learnserver *s)
+{
+    learnlog_verdict v;
+
+    learnlog_judge(s->server, &v);
+    s->logs_env = v.env;
+    s->logs_id = v.id;
+    if (v.refuse) {
+        learnobstacle_hint hint = {
+            .reason = LEARN_SERVER,
+            .group = "CustomLog",
+            .what = v.refuse,
+            .advice = learnsection_advice(v.node),
+        };
+        learntree_place place = {v.node, NULL, NULL};
+
+        learnobstacle_add(s->index, &place, &hint);
+        s->why = s->reason == LEARN_OK ? v.refuse : s->why;
+        s->reason = LEARN_SERVER;
+    }
+}
+
+static void make_list(server_rec *first)
+{
+    int reads = ap_find_linked_module("mod_reqtimeout.c") != NULL;
+    server_rec *s;
+
+    servers.count = 0;
+    for (s = first; s; s = s->next) {
+        servers.count++;
+    }
+    servers.list =
+        apr_pcalloc(servers.pool, servers.count * sizeof(*servers.list));
+    servers.count = 0;
+    for (s = first; s; s = s->next) {
+        learnserver *l = &servers.list[servers.count];
+
+        l->server = s;
+        l->index = servers.count++;
+        l->reason = LEARN_OK;
+        l->own = l->general = -1;
+        if (reads) {
+            l->header_first = LEARNDIRECTIVE_HEADER_FIRST;
+            l->header_max = LEARNDIRECTIVE_HEADER_MAX;
+            l->header_rate = LEARNDIRECTIVE_HEADER_RATE;
+        }
+        apr_hash_set(servers.by_server, &l->server, sizeof(l->server), l);
+    }
+}
+
+static apr_status_t forget(void *unused)
+{
+    memset(&servers, 0, sizeof(servers));
+    return APR_SUCCESS;
+}
+
+int learnserver_make(apr_pool_t *pconf, server_rec *main)
+{
+    unsigned i;
+
+    memset(&servers, 0, sizeof(servers));
+    servers.pool = pconf;
+    servers.by_server = apr_hash_make(pconf);
+    servers.indexes = apr_array_make(pconf, 4, sizeof(const char *));
+    servers.sections = learnmodules_sections(pconf);
+    apr_pool_cleanup_register(pconf, NULL, forget, apr_pool_cleanup_null);
+    make_list(main);
+    learnlog_reset(pconf);
+    learnsetenvif_reset(pconf);
+    learnobstacle_reset(pconf);
+    learntree_walk(ap_conftree, visit_first, NULL);
+    if (!servers.any) {
+        return 0; /* nobody asks for it: no more work */
+    }
+    learntree_walk(ap_conftree, visit, NULL);
+    for (i = 0; i < servers.count; i++) {
+        judge_logs(&servers.list[i]);
+        conclude(&servers.list[i]);
+    }
+    learnobstacle_finish();
+    for (i = 0; i < servers.count; i++) {
+        cover(&servers.list[i]);
+    }
+    if (learnauthz_missing()) {
+        learnserver_refuse_all("too many authorisation providers");
+    }
+    if (learncount_make(pconf, servers.count)) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, errno, main,
+                     "FixedStatic is off: mmap of its counters");
+        servers.any = 0;
+        return -1;
+    }
+    return 0;
+}
+
+const learnserver *learnserver_of(const server_rec *s)
+{
+    return servers.by_server ? apr_hash_get(servers.by_server, &s, sizeof(s))
+                             : NULL;
+}
+
+const learnserver *learnserver_at(unsigned index)
+{
+    return index < servers.count ? &servers.list[index] : NULL;
+}
+
+int learnserver_any(void)
+{
+    return servers.any;
+}
+
+void learnserver_disable(void)
+{
+    servers.any = 0;
+}
+
+void learnserver_refuse_all(const char *why)
+{
+    learnobstacle_hint hint = {
+        .reason = LEARN_MODULE,
+        .group = why,
+        .what = why,
+        .advice = "do not load it, or serve these files with another httpd",
+    };
+    unsigned i;
+
+    for (i = 0; i < servers.count; i++) {
+        learnserver *s = &servers.list[i];
+
+        s->reason = LEARN_MODULE;
+        s->why = why;
+        if (s->wanted) {
+            learnobstacle_add(s->index, NULL, &hint);
+        }
+    }
+}
+
+int learnserver_index(const char *name)
+{
+    int i;
+
+    for (i = 0; i < servers.indexes->nelts; i++) {
+        if (strcmp(APR_ARRAY_IDX(servers.indexes, i, const char *), name)) {
+            return 0;
+        }
+    }
+    return servers.indexes->nelts || !strcmp(name, "index.html");
+}
+
+module *const *learnserver_sections(void)
+{
+    return servers.sections;
+}

@@ -1,0 +1,58 @@
+/*
+ * learnserver: what the configuration tree says of each vhost (S2 of
+ * LEARNING.md): whether FixedStatic is wanted, which directives forbid it,
+ * and what the loop has to know. Made in post_config, read-only afterwards
+ * but for the verdict on modules (S1) in child_init. Internal to learn.
+ */
+#ifndef CPUAFFINITY_VHOST_H
+#define CPUAFFINITY_VHOST_H
+
+#include "httpd.h"
+
+#include "learn/learn.h"
+
+typedef struct learnserver {
+    const server_rec *server;
+    unsigned index;
+    int wanted;          /* FixedStatic on: for it or within it */
+    learn_reason reason; /* LEARN_OK, MODULE, SERVER */
+    const char *why;     /* the directive with file and line, or the hook; of
+                            reason, or of covers */
+    int own;             /* FixedStatic of the <VirtualHost>: 0, 1; -1 unset */
+    int general;         /* of all servers, the same */
+    int inside;          /* 1: on in a section */
+    int htaccess;        /* 1: AllowOverride None for the root directory */
+    const obstacle *covers; /* nothing of it is repeated: what forbids; NULL */
+    int plain;              /* 1: mod_headers touches validators */
+    int logs_env;           /* 1: a log depends on the environment */
+    int logs_id;            /* 1: a log shows ids of the error log */
+    int tls;                /* 1: SSLEngine is on */
+    int proxied;            /* 1: PROXY protocol */
+    int64_t header_first;   /* RequestReadTimeout, as in learn_address */
+    int64_t header_max;
+    int header_rate;
+} learnserver;
+
+/* Reads the tree; -1 when something is missing (logged). */
+int learnserver_make(apr_pool_t *pconf, server_rec *main);
+
+/* A server's; NULL when there is none. */
+const learnserver *learnserver_of(const server_rec *s);
+
+/* Servers by index, NULL at the end; 1 when FixedStatic is on anywhere. */
+const learnserver *learnserver_at(unsigned index);
+int learnserver_any(void);
+
+/* Nothing is to be learned anywhere. Parent, before children start. */
+void learnserver_disable(void);
+
+/* S1 refused: all vhosts are off. Child, one thread. */
+void learnserver_refuse_all(const char *why);
+
+/* Is @a name the first of every DirectoryIndex? */
+int learnserver_index(const char *name);
+
+/* Loaded modules that must not be configured in sections; NULL at the end. */
+module *const *learnserver_sections(void);
+
+#endif

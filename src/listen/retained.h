@@ -1,0 +1,90 @@
+/*
+ * kept: the seats' listening sockets as the parent keeps them over restarts:
+ * in retained memory, one group per listening address, and as records at the
+ * end of httpd's list of listeners. Nothing in there points into this module
+ * or into pconf. Parent, one thread.
+ */
+#ifndef CPUAFFINITY_RETAINED_H
+#define CPUAFFINITY_RETAINED_H
+
+#include <httpd.h>
+#include <ap_listen.h>
+
+#include "listen/listensock.h"
+
+typedef struct kept_group {
+    struct kept_group *next;
+    apr_pool_t *pool; /* of the process; everything here is in it */
+    struct sockaddr_storage local;
+    socklen_t local_len;
+    char name[LISTENSOCK_NAME];
+    /* httpd's record in the current list; NULL: removed or not yet found. Its
+     * memory is the process's. */
+    ap_listen_rec *lr;
+    int n;                /* sockets, in the order of the kernel's group */
+    int room;             /* for so many in recs */
+    ap_listen_rec **recs; /* ours; [0] holds a duplicate of httpd's socket */
+    int removed;          /* its Listen has gone: to be emptied and ended */
+    int seats;            /* sockets from here on are surplus */
+    int64_t since;        /* CLOCK_MONOTONIC ms, when it was removed or got
+                             surplus sockets */
+} kept_group;
+
+typedef struct kept_sockets {
+    kept_group *groups;
+    ap_listen_rec **link; /* the "next" that our records hang on, or NULL */
+    int generation;       /* of the configuration that they were hung on in */
+    int handed; /* the mode was turned off: the MPM accepts from them */
+    int lost;   /* httpd read its configuration without this module and has
+                   taken our records for its own, until it is stopped */
+} kept_sockets;
+
+/* The retained record; NULL if there is none and @a make is 0. */
+kept_sockets *kept_get(int make);
+
+/* Hangs all records on the end of httpd's list, and @a rest behind them. */
+void kept_link(kept_sockets *k, ap_listen_rec *rest);
+
+/* Cuts the list off where our records begin; harmless when they are not on.
+ * @return what hung behind them, NULL if nothing */
+ap_listen_rec *kept_unlink(kept_sockets *k);
+
+/* The group of the socket that httpd's record holds, or NULL. */
+kept_group *kept_find(kept_sockets *k, ap_listen_rec *lr);
+
+/*
+ * Makes the group of httpd's record, with one socket: its own, which is
+ * shared from now on.
+ * @return it, or NULL with errno; *failed names the system call
+ */
+kept_group *kept_make(kept_sockets *k, ap_listen_rec *lr, const char **failed);
+
+/*
+ * Makes the socket of httpd's record non-blocking, behind the back of its
+ * apr_socket_t: httpd makes a listener that is alone blocking again whenever
+ * it believes that it is not, and children would hang in accept.
+ * @return 0, or -1 with errno
+ */
+int kept_unblock(ap_listen_rec *lr);
+
+/* Adds sockets until the group has @a n. @return 0, or -1 with errno, with
+ * as many as could be made */
+int kept_grow(kept_group *g, int n, const char **failed);
+
+/* The descriptors of all its sockets, in order, from @a p. */
+int *kept_fds(apr_pool_t *p, const kept_group *g);
+
+/*
+ * Closes the sockets from @a from on, the last one first, which leaves the
+ * order of the others in the kernel's group. With @a shut they end in all
+ * processes, else only here.
+ */
+void kept_close(kept_group *g, int from, int shut);
+
+/* Whether nothing waits in the sockets from @a from on. */
+int kept_empty(const kept_group *g, int from);
+
+/* Forgets a group whose sockets are closed; our records must be unlinked. */
+void kept_drop(kept_sockets *k, kept_group *g);
+
+#endif

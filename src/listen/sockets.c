@@ -1,0 +1,400 @@
+#include "listen/sockets.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "apr_portable.h"
+
+#include "http_core.h"
+#include "http_log.h"
+
+#include "listen/retained.h"
+#include "handoff/handoff.h"
+
+APLOG_USE_MODULE(cpuaffinity);
+
+/* How long a socket that gets no new connections is still served: a lost
+ * acknowledgement of a handshake comes again within that time. And how long
+ * it may take at most, should nobody serve it. */
+#define GRACE 10000 /* ms, as all of them */
+#define GRACE_MAX 60000
+
+/* The same for a Listen that has gone, as long as children look after it:
+ * until then its clients wait in vain. */
+#define GRACE_REMOVED 2000
+
+/* This generation's; the arrays are the parent's to change between forks. */
+static sockets_set *set;
+
+const sockets_set *sockets_get(void)
+{
+    return set;
+}
+
+void sockets_pre_config(void)
+{
+    kept_sockets *k = kept_get(0);
+
+    set = NULL;
+    if (!k || !k->link) {
+        return;
+    }
+    if (ap_state_query(AP_SQ_CONFIG_GEN) == k->generation + 1) {
+        kept_unlink(k);
+        return;
+    }
+    /* The module was away for a restart: the list that our records hung on is
+     * httpd's, in another order by now, and so are they. */
+    k->lost = 1;
+    k->link = NULL;
+    k->groups = NULL;
+}
+
+/* Ends all groups, or only those whose Listen has gone. A Listen that comes
+ * back could not be bound beside them. */
+static void end_groups(kept_sockets *k, int only_removed, int shut)
+{
+    kept_group *g, *next;
+
+    for (g = k->groups; g; g = next) {
+        next = g->next;
+        if (g->removed || !only_removed) {
+            kept_close(g, 0, shut);
+            kept_drop(k, g);
+        }
+    }
+}
+
+static void steer_failed(server_rec *s, const kept_group *g, const char *failed)
+{
+    ap_log_error(APLOG_MARK, APLOG_ERR, errno, s,
+                 "steering of connections to %s: %s failed", g->name, failed);
+}
+
+/* The mode was turned off: for one generation the MPM accepts from the seats'
+ * sockets as if they were ordinary listeners, while new connections all go to
+ * the first, which is httpd's own. */
+static void hand_to_httpd(apr_pool_t *p, server_rec *s, kept_sockets *k)
+{
+    ap_listen_rec *lr;
+    kept_group *g, *next;
+    const char *failed;
+
+    for (g = k->groups; g; g = g->next) {
+        g->lr = NULL;
+    }
+    for (lr = ap_listeners; lr; lr = lr->next) {
+        if (lr->active && (g = kept_find(k, lr))) {
+            g->lr = lr;
+        }
+    }
+    for (g = k->groups; g; g = next) {
+        next = g->next;
+        if (!g->lr) { /* httpd closes its socket too */
+            kept_close(g, 0, 0);
+            kept_drop(k, g);
+        }
+        else if (steer_apply(kept_fds(p, g), g->n, 1, STEER_NONE, NULL,
+                             &failed)) {
+            steer_failed(s, g, failed);
+        }
+    }
+    k->handed = 1;
+    kept_link(k, NULL);
+}
+
+void sockets_check_config(apr_pool_t *pconf, server_rec *s, int seats)
+{
+    kept_sockets *k = kept_get(0);
+
+    if (!k || !k->groups) {
+        return;
+    }
+    end_groups(k, 1, 1);
+    if (seats) {
+        k->handed = 0;
+    }
+    else if (k->handed) {
+        end_groups(k, 0, 0);
+        k->handed = 0;
+    }
+    else {
+        hand_to_httpd(pconf, s, k);
+    }
+}
+
+/* What only a full restart can change. */
+static const char *obstacle(const kept_sockets *k)
+{
+    if (k->lost) {
+        return "a restart without mod_cpuaffinity made the sockets of its "
+               "seats ordinary listeners";
+    }
+    if (ap_num_listen_buckets > 1) {
+        return "the MPM keeps its listener buckets "
+               "(ListenCoresBucketsRatio)";
+    }
+    return NULL;
+}
+
+/* Of all groups httpd's own sockets get the connections: what a restart does
+ * that cannot have the seats' sockets. */
+static void do_without(apr_pool_t *p, server_rec *s, kept_sockets *k)
+{
+    const char *failed;
+    kept_group *g;
+
+    for (g = k->groups; g; g = g->next) {
+        if (g->n > 1
+            && steer_apply(kept_fds(p, g), g->n, 1, STEER_NONE, NULL,
+                           &failed)) {
+            steer_failed(s, g, failed);
+            kept_close(g, 1, 0);
+        }
+    }
+    kept_unlink(k);
+    kept_link(k, NULL);
+    set = NULL;
+}
+
+void sockets_do_without(apr_pool_t *p, server_rec *s)
+{
+    if (set) {
+        do_without(p, s, kept_get(0));
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, s,
+                     "FixedProcesses: the processes serve as mpm_event's own "
+                     "until the next restart");
+    }
+}
+
+/* On the console, as long as there is one. @return for open_logs: the end of
+ * httpd at a start; a restart goes on */
+static int failure(server_rec *s, const char *name, const char *failed)
+{
+    int rv = errno;
+    int first = ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG;
+    int again = ap_state_query(AP_SQ_CONFIG_GEN) > 1;
+    int level = again ? APLOG_ERR : APLOG_CRIT;
+
+    ap_log_error(
+        APLOG_MARK, first ? level | APLOG_STARTUP : level, rv, first ? NULL : s,
+        "listening sockets of the seats for %s: %s failed", name, failed);
+    return again ? OK : HTTP_INTERNAL_SERVER_ERROR;
+}
+
+/* Finds or makes the group of one of httpd's listeners, with a socket for
+ * every seat. @param lacking set when there is none */
+static int gather(server_rec *s, kept_sockets *k, ap_listen_rec *lr, int seats,
+                  int *lacking)
+{
+    kept_group *g = kept_find(k, lr);
+    const char *failed;
+
+    if ((failed = "O_NONBLOCK", kept_unblock(lr))
+        || (!g && !(g = kept_make(k, lr, &failed)))) {
+        *lacking = 1;
+        return failure(s,
+                       lr->bind_addr->hostname ? lr->bind_addr->hostname
+                                               : "any address",
+                       failed);
+    }
+    g->lr = lr;
+    if (g->n > seats && g->seats != seats) {
+        g->since = parcel_now();
+    }
+    g->seats = seats;
+    return kept_grow(g, seats, &failed) ? failure(s, g->name, failed) : OK;
+}
+
+/* A Listen has gone: httpd has closed its descriptor, ours are left. */
+static void remove_group(apr_pool_t *p, server_rec *s, kept_group *g)
+{
+    int *fds = kept_fds(p, g);
+    int i;
+
+    g->removed = 1;
+    g->since = parcel_now();
+    for (i = 0; i < g->n; i++) {
+        if (steer_close_door(fds[i])) {
+            steer_failed(s, g, "SO_ATTACH_FILTER");
+        }
+    }
+}
+
+static void fill(apr_pool_t *p, sockets_group *out, const kept_group *g)
+{
+    memset(out, 0, sizeof(*out));
+    out->lr = g->removed ? NULL : g->lr;
+    out->protocol = g->recs[0]->protocol ? g->recs[0]->protocol : "http";
+    out->local = g->local;
+    out->local_len = g->local_len;
+    out->nfds = g->n;
+    out->fds = kept_fds(p, g);
+    listensock_queue(out->fds[0], NULL, &out->backlog);
+}
+
+/* Writes the set anew: what children that are forked from now on see. */
+static void publish(apr_pool_t *p, const kept_sockets *k, int seats)
+{
+    sockets_group *groups;
+    const kept_group *g;
+    int n = 0;
+
+    for (g = k->groups; g; g = g->next) {
+        n++;
+    }
+    groups = apr_palloc(p, sizeof(*groups) * (n + 1));
+    set = apr_palloc(p, sizeof(*set));
+    *set = (sockets_set){parcel_now(), seats, n, groups};
+    for (g = k->groups, n = 0; g; g = g->next) {
+        fill(p, &groups[n++], g);
+    }
+}
+
+int sockets_open_logs(apr_pool_t *pconf, server_rec *s, int seats)
+{
+    kept_sockets *k = kept_get(seats > 0);
+    ap_listen_rec *lr;
+    kept_group *g;
+    int lacking = 0;
+
+    if (!seats) {
+        return OK;
+    }
+    if (obstacle(k)) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, s,
+                     "FixedProcesses is not possible before httpd is stopped "
+                     "and started: %s",
+                     obstacle(k));
+        return OK;
+    }
+    for (g = k->groups; g; g = g->next) {
+        g->lr = NULL;
+    }
+    for (lr = ap_listeners; lr; lr = lr->next) {
+        int rv = gather(s, k, lr, seats, &lacking);
+
+        if (rv != OK) {
+            return rv;
+        }
+    }
+    for (g = k->groups; g; g = g->next) {
+        if (!g->lr && !g->removed) {
+            remove_group(pconf, s, g);
+        }
+    }
+    kept_unlink(k);
+    kept_link(k, NULL);
+    publish(pconf, k, seats);
+    if (lacking) {
+        sockets_do_without(pconf, s);
+    }
+    return OK;
+}
+
+int sockets_steer(server_rec *s, steer_method method, const steermap *map)
+{
+    const char *failed;
+    int i, rv = 0;
+
+    for (i = 0; set && i < set->ngroups; i++) {
+        const sockets_group *g = &set->groups[i];
+        char name[LISTENSOCK_NAME];
+
+        if (!g->lr
+            || !steer_apply(g->fds, g->nfds, set->seats, method, map,
+                            &failed)) {
+            continue;
+        }
+        ap_log_error(APLOG_MARK, APLOG_ERR, errno, s,
+                     "steering of connections to %s: %s failed",
+                     listensock_name(&g->local, g->local_len, name), failed);
+        rv = -1;
+    }
+    return rv;
+}
+
+void sockets_child_init(void)
+{
+    kept_sockets *k = kept_get(0);
+
+    if (k && !k->handed) {
+        kept_unlink(k);
+    }
+}
+
+void sockets_child_close(void)
+{
+    static int closed;
+    int i, j;
+
+    if (!set || __atomic_exchange_n(&closed, 1, __ATOMIC_ACQ_REL)) {
+        return;
+    }
+    for (i = 0; i < set->ngroups; i++) {
+        for (j = 0; j < set->groups[i].nfds; j++) {
+            close(set->groups[i].fds[j]);
+        }
+    }
+}
+
+void sockets_tidy(void)
+{
+    int i, j, waiting;
+
+    if (!set || parcel_now() - set->made < GRACE_REMOVED) {
+        return;
+    }
+    for (i = 0; i < set->ngroups; i++) {
+        const sockets_group *g = &set->groups[i];
+
+        for (j = 0; !g->lr && j < g->nfds; j++) {
+            if (!listensock_queue(g->fds[j], &waiting, NULL) && !waiting) {
+                shutdown(g->fds[j], SHUT_RDWR);
+            }
+        }
+    }
+}
+
+/* Whether a socket's time is over. A build of the module that took the time
+ * of day may have written down when it began. */
+static int over(const kept_group *g, int from)
+{
+    int64_t age = parcel_now() - g->since;
+
+    return age < 0 || age >= GRACE_MAX || (age >= GRACE && kept_empty(g, from));
+}
+
+void sockets_monitor(apr_pool_t *pconf, server_rec *s)
+{
+    kept_sockets *k = kept_get(0);
+    ap_listen_rec *rest = NULL;
+    kept_group *g, *next;
+    int changed = 0;
+
+    if (!set || !k) {
+        return;
+    }
+    for (g = k->groups; g; g = next) {
+        int from = g->removed ? 0 : g->seats;
+
+        next = g->next;
+        if (g->n <= from || !over(g, from)) {
+            continue;
+        }
+        if (!changed++) {
+            rest = kept_unlink(k);
+        }
+        ap_log_error(APLOG_MARK, APLOG_INFO, 0, s,
+                     "%s: %d listening sockets are closed, %d are left",
+                     g->name, g->n - from, from);
+        kept_close(g, from, 1);
+        if (g->removed) {
+            kept_drop(k, g);
+        }
+    }
+    if (changed) {
+        kept_link(k, rest);
+        publish(pconf, k, set->seats);
+    }
+}

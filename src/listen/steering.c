@@ -1,0 +1,287 @@
+#include "listen/steering.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "apr_strings.h"
+#include "http_config.h"
+#include "http_log.h"
+
+#include "base/shared_mem.h"
+#include "listen/sockets.h"
+#include "listen/steer_auto.h"
+
+APLOG_USE_MODULE(cpuaffinity);
+
+#define KEY "cpuaffinity-steering-1"
+#define PERIOD 1.0 /* seconds between two looks at the counters */
+
+/* What the probe said, with sets of several CPUs and of one. */
+typedef struct probed {
+    int known[2];
+    int method[2];
+    char why[2][120];
+} probed;
+
+/* Of this generation; the children have it by fork. */
+static struct {
+    steer_method method;
+    steermap *map;
+    sharedmem memory;
+    steerauto *machine; /* in it; NULL: not auto */
+} steering;
+
+/* What the counters were at the last look. Loop thread of each child. */
+static struct {
+    double at;
+    uint64_t *accepts;
+    uint64_t *busy_us;
+} last;
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void note(seat_table *seats, steer_method method, const char *why)
+{
+    apr_cpystrn(seats->shared->steering_why, why,
+                sizeof(seats->shared->steering_why));
+    __atomic_store_n(&seats->shared->steering, (int32_t)method,
+                     __ATOMIC_RELEASE);
+}
+
+/* The parent's look at what works; only its own memory is used. */
+static steer_method find_method(apr_pool_t *p, const cpuset *allowed,
+                                int single, const char **why)
+{
+    probed *pr = ap_retained_data_get(KEY);
+
+    if (!pr) {
+        pr = ap_retained_data_create(KEY, sizeof(*pr));
+    }
+    if (!pr->known[single]) {
+        *why = "";
+        pr->method[single] = (int)steer_probe(p, allowed, single, why);
+        apr_cpystrn(pr->why[single], *why, sizeof(pr->why[single]));
+        pr->known[single] = 1;
+    }
+    *why = pr->why[single];
+    return (steer_method)pr->method[single];
+}
+
+static steermap *make_map(apr_pool_t *p, const plan *pl, int seats)
+{
+    const cpuset **sets = apr_palloc(p, sizeof(cpuset *) * seats);
+    int i;
+
+    for (i = 0; i < seats; i++) {
+        sets[i] = plan_seat(pl, i)->process;
+    }
+    return steermap_make(p, sets, seats);
+}
+
+static apr_status_t unmap(void *unused)
+{
+    if (steering.machine) {
+        sharedmem_free(&steering.memory);
+        steering.machine = NULL;
+    }
+    return APR_SUCCESS;
+}
+
+static steerauto *make_machine(apr_pool_t *p, server_rec *s, int seats)
+{
+    steerauto *a;
+
+    if (sharedmem_make(&steering.memory, "cpuaffinity-steering",
+                       steerauto_size(seats))) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, errno, s,
+                     "FixedSteering auto: no shared memory, the seats are "
+                     "not watched");
+        return NULL;
+    }
+    a = steering.memory.at;
+    steerauto_init(a, seats, seconds());
+    apr_pool_cleanup_register(p, NULL, unmap, apr_pool_cleanup_null);
+    return a;
+}
+
+/* @return the method, or STEER_NONE with a reason */
+static steer_method choose(apr_pool_t *p, config_steering wanted,
+                           const plan *pl, const cpuset *allowed, int seats,
+                           const char **why)
+{
+    *why = "";
+    if (wanted == CONFIG_STEERING_OFF) {
+        *why = "FixedSteering off";
+        return STEER_NONE;
+    }
+    if (seats < 2) {
+        *why = "there is only one seat";
+        return STEER_NONE;
+    }
+    if (!pl->active) {
+        *why = "CPUAffinity is off: the seats have no CPUs of their own";
+        return STEER_NONE;
+    }
+    steering.map = make_map(p, pl, seats);
+    return find_method(p, allowed, steering.map->single, why);
+}
+
+void steering_post_config(apr_pool_t *pconf, server_rec *s,
+                          config_steering wanted, const plan *pl,
+                          const cpuset *allowed, seat_table *seats)
+{
+    const char *why;
+
+    memset(&steering, 0, sizeof(steering));
+    steering.method = choose(pconf, wanted, pl, allowed, seats->seats, &why);
+    if (sockets_steer(s, steering.method, steering.map)) {
+        why = "the sockets refused it, see the error log";
+        steering.method = STEER_NONE;
+        sockets_steer(s, STEER_NONE, NULL);
+    }
+    note(seats, steering.method, why);
+    ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s,
+                 "FixedSteering: connections are %s%s%s%s",
+                 steering.method ? "steered by " : "not steered",
+                 steering.method ? steer_name(steering.method) : "",
+                 *why ? ": " : "", why);
+    if (steering.method && wanted == CONFIG_STEERING_AUTO) {
+        steering.machine = make_machine(pconf, s, seats->seats);
+    }
+}
+
+/* The one that looks: nobody is below it. */
+static int is_lowest(const seat_table *seats, int seat)
+{
+    int i;
+
+    for (i = 0; i < seat; i++) {
+        if (seat_holder(seats, i)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* A seat without idle workers, or one that gives connections away, is as
+ * busy as can be, whatever its loop's thread needs. */
+static double load_of(const seat_row *row, uint64_t busy_us, double period)
+{
+    double load = (double)busy_us / 1e6 / period;
+
+    if (SEAT_GET(row, saturated)) {
+        return 1;
+    }
+    return load > 1 ? 1 : load;
+}
+
+/* Differences since the last look. @return 0 when there was none */
+static int sample(const seat_table *seats, steerauto_sample *samples,
+                  double period)
+{
+    int first = !last.accepts, i;
+
+    if (first) {
+        last.accepts = calloc((size_t)seats->seats, sizeof(*last.accepts));
+        last.busy_us = calloc((size_t)seats->seats, sizeof(*last.busy_us));
+    }
+    for (i = 0; i < seats->seats; i++) {
+        const seat_row *row = &seats->rows[i];
+        uint64_t accepts = SEAT_GET(row, accepts);
+        uint64_t busy = SEAT_GET(row, busy_us);
+
+        samples[i].accepts = (unsigned)(accepts - last.accepts[i]);
+        /* A successor's thread starts from nothing. */
+        samples[i].load =
+            load_of(row, busy < last.busy_us[i] ? busy : busy - last.busy_us[i],
+                    period);
+        last.accepts[i] = accepts;
+        last.busy_us[i] = busy;
+    }
+    return !first;
+}
+
+/* Feeds a copy of the machine: all children can write the machine itself.
+ * @return the copy when its state has changed, to be freed; or NULL */
+static steerauto *feed_copy(const steerauto_sample *samples, int seats,
+                            double now)
+{
+    size_t size = steerauto_size(seats);
+    steerauto *a = malloc(size);
+
+    if (!a) {
+        return NULL;
+    }
+    memcpy(a, steering.machine, size);
+    steerauto_mend(a, seats);
+    if (!steerauto_feed(a, samples, now)) {
+        memcpy(steering.machine, a, size);
+        free(a);
+        return NULL;
+    }
+    memcpy(steering.machine, a, size);
+    return a;
+}
+
+static void change(server_rec *s, seat_table *seats, const steerauto *a)
+{
+    int on = steerauto_wants(a);
+
+    if (!on || a->state == STEERAUTO_TRIAL) {
+        sockets_steer(s, on ? steering.method : STEER_NONE, steering.map);
+    }
+    note(seats, on ? steering.method : STEER_NONE, a->reason);
+    ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, "FixedSteering auto: %s: %s",
+                 steerauto_name(a->state), a->reason);
+}
+
+static void feed(server_rec *s, seat_table *seats, double now)
+{
+    steerauto_sample *samples = malloc(sizeof(*samples) * (size_t)seats->seats);
+    int known = sample(seats, samples, now - last.at);
+    steerauto *a = known ? feed_copy(samples, seats->seats, now) : NULL;
+
+    last.at = now;
+    if (a) {
+        change(s, seats, a);
+        free(a);
+    }
+    free(samples);
+}
+
+void steering_look(server_rec *s, seat_table *seats, int seat)
+{
+    double now;
+
+    if (!steering.machine) {
+        return;
+    }
+    now = seconds();
+    if (now - last.at < PERIOD) {
+        return;
+    }
+    if (is_lowest(seats, seat)) {
+        feed(s, seats, now);
+    }
+    else {
+        last.at = now;
+    }
+}
+
+const char *steering_state(apr_pool_t *p, const seat_table *seats,
+                           const char **why)
+{
+    int method = __atomic_load_n(&seats->shared->steering, __ATOMIC_ACQUIRE);
+    apr_size_t room = sizeof(seats->shared->steering_why);
+
+    *why = apr_pstrndup(p, seats->shared->steering_why, room);
+    return steer_name(method < STEER_NONE || method > STEER_CBPF
+                          ? STEER_NONE
+                          : (steer_method)method);
+}

@@ -1,0 +1,35 @@
+/*
+ * steering: FixedSteering in a running server: which method is in force, and
+ * the watch over it. The state is in the seats' shared memory, for the status.
+ */
+#ifndef CPUAFFINITY_STEERING_H
+#define CPUAFFINITY_STEERING_H
+
+#include <httpd.h>
+
+#include "affinity/plan.h"
+#include "affinity/seat.h"
+#include "conf/config.h"
+
+/*
+ * Probes what this machine can do (once; kept over restarts) and steers the
+ * seats' sockets. In post_config, parent, with the plan made.
+ * @param allowed the CPUs that may be used
+ */
+void steering_post_config(apr_pool_t *pconf, server_rec *s,
+                          config_steering wanted, const plan *pl,
+                          const cpuset *allowed, seat_table *seats);
+
+/*
+ * FixedSteering auto: once a second the lowest live seat looks at what all of
+ * them did, and takes steering off or puts it back. To be called a few times
+ * a second by the loop of each child that has a seat.
+ */
+void steering_look(server_rec *s, seat_table *seats, int seat);
+
+/* The method in force ("off", "incoming-cpu", "cbpf") and, in *why, a reason
+ * or "". From @a p. Any process, any thread. */
+const char *steering_state(apr_pool_t *p, const seat_table *seats,
+                           const char **why);
+
+#endif

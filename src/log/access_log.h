@@ -1,0 +1,63 @@
+/*
+ * accesslog: the access-log lines of answers that the loop has given,
+ * written by httpd's own log hooks from a request_rec, on a thread of its
+ * own ("httpd/log"): a full pipe or a slow disk must not stop the loop.
+ * Where no log is configured nothing of this exists. All functions but
+ * accesslog_start and accesslog_stop are for the loop's thread.
+ */
+#ifndef CPUAFFINITY_ACCESS_LOG_H
+#define CPUAFFINITY_ACCESS_LOG_H
+
+#include "httpd.h"
+
+#include "handoff/handoff.h"
+#include "http/request.h"
+
+/* So many lines may wait; then answers are declined and httpd gives them. */
+#define ACCESSLOG_ROOM 8192
+
+/* One answer. Everything is copied. */
+typedef struct accesslog_record {
+    const server_rec *server; /* the vhost: lesson_server's */
+    const parcel_addr *remote;
+    const parcel_addr *local;
+    const request *req;
+    const char *head;   /* the request's bytes, req->consumed of them */
+    const char *answer; /* the answer's head as it was sent */
+    size_t answer_len;
+    const char *path; /* the file */
+    apr_time_t start; /* wall clock, µs: the request was read */
+    int status;       /* 200, 206, 304 */
+    int64_t body;     /* bytes of the body that were sent */
+    int64_t sent;     /* all bytes that were sent (%O) */
+    int keepalives;   /* answer_reply.keepalives */
+    int keepalive;    /* answer_reply.keepalive */
+    int piped;        /* 1: its bytes were there when the answer before it was
+                       done; mod_logio then counts one more for %I */
+    int aborted;      /* 1: the client went away, or sending failed */
+} accesslog_record;
+
+/* Are lines to be written at all? Any thread, from child_init on. When 0,
+ * none of the others has to be called. */
+int accesslog_needed(void);
+
+/* Starts the thread, before the loop's first turn. In child_init's thread or
+ * the loop's. @return APR_SUCCESS, or why not (logged): accesslog_reserve()
+ * then always says -1. */
+apr_status_t accesslog_start(server_rec *s);
+
+/* Before an answer is begun: keeps room for its line. @return 0, or -1: there
+ * is none, let httpd answer */
+int accesslog_reserve(void);
+
+/* Writes the line of a reserved answer, once it has been sent or has failed.
+ * Uses the reservation up. */
+void accesslog_write(const accesslog_record *record);
+
+/* Gives a reservation up: no byte was sent. */
+void accesslog_cancel(void);
+
+/* Writes what waits and ends the thread; when the loop ends. Idempotent. */
+void accesslog_stop(void);
+
+#endif

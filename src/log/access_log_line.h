@@ -1,0 +1,25 @@
+/*
+ * accesslogline: makes a request_rec of an answer that the loop has given and
+ * shows it to httpd's log hooks. One thread. Internal to accesslog.
+ */
+#ifndef CPUAFFINITY_ACCESS_LOG_LINE_H
+#define CPUAFFINITY_ACCESS_LOG_LINE_H
+
+#include "log/access_log.h"
+
+/* What outlives a line: the connection that all lines share. */
+typedef struct accesslogline accesslogline;
+
+/* From @a p. @return NULL after logging */
+accesslogline *accesslogline_make(apr_pool_t *p, server_rec *s);
+
+/* Has the line of @a record written to every log; some lines wait for
+ * accesslogline_flush().
+ * @param end wall clock, µs: when the answer was done */
+void accesslogline_write(accesslogline *l, const accesslog_record *record,
+                         apr_time_t end);
+
+/* Writes the lines that wait. */
+void accesslogline_flush(accesslogline *l);
+
+#endif

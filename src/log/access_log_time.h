@@ -1,0 +1,20 @@
+/*
+ * accesslogtime: the items %D and %T of access logs. mod_log_config ends a
+ * request when it writes the first of them, which is long after the loop's
+ * answer when the log takes no lines; so they are taken over, for httpd's own
+ * lines with the same meaning. Internal to accesslog.
+ */
+#ifndef CPUAFFINITY_ACCESS_LOG_TIME_H
+#define CPUAFFINITY_ACCESS_LOG_TIME_H
+
+#include "httpd.h"
+
+/* Before any format is read; does nothing without mod_log_config.
+ * pre_config, of each reading of the configuration. */
+void accesslogtime_register(apr_pool_t *pconf);
+
+/* The request whose lines the calling thread is about to write ended then
+ * (wall clock, µs); 0: its lines are httpd's again. */
+void accesslogtime_set(apr_time_t end);
+
+#endif

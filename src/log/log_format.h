@@ -1,0 +1,39 @@
+/*
+ * learnlog: which access logs a server has, and whether their lines can be
+ * written for an answer of the loop just as httpd writes them (accesslog).
+ * What may stand in a format is a list, each with its reason; whatever else
+ * does is httpd's to write. Configuration time. Internal to learn and
+ * accesslog.
+ */
+#ifndef CPUAFFINITY_LOG_FORMAT_H
+#define CPUAFFINITY_LOG_FORMAT_H
+
+#include "conf/tree_walk.h"
+
+void learnlog_reset(apr_pool_t *p);
+
+/* Takes any directive in; those that are not about access logs do nothing.
+ * All of them before the first learnlog_judge(). */
+void learnlog_add(const learntree_place *at);
+
+typedef struct learnlog_verdict {
+    const char *refuse; /* the directive, its place and the item that only
+                           httpd can write; NULL: none */
+    const ap_directive_t *node; /* that directive */
+    int env;                    /* lines depend on environment variables */
+    int id;                     /* lines show whether the error log has some */
+} learnlog_verdict;
+
+/* The logs of one server, those that it may inherit included. Text is from
+ * learnlog_reset()'s pool. */
+void learnlog_judge(const server_rec *s, learnlog_verdict *out);
+
+/* Which fields the formats show: of requests, of answers. */
+#define LEARNLOG_IN 1
+#define LEARNLOG_OUT 2
+int learnlog_fields(void);
+
+/* 1 when there is an access log at all. Any thread after configuration. */
+int learnlog_any(void);
+
+#endif

@@ -1,0 +1,392 @@
+#include "loop/accept.h"
+
+#include "ap_mpm.h"
+#include "http_log.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "handoff/workers.h"
+
+APLOG_USE_MODULE(cpuaffinity);
+
+#define ACCEPTS 32   /* connections per socket and turn */
+#define SHORTAGE 100 /* ms without accepting after EMFILE */
+
+static void arm(loop *l, loop_listen *x, int on)
+{
+    struct epoll_event ev = {on ? EPOLLIN : 0, {.ptr = &x->watch}};
+
+    if (x->owned && !x->dead && x->armed != on) {
+        x->armed = (uint8_t)on;
+        epoll_ctl(l->epoll, EPOLL_CTL_MOD, x->fd, &ev);
+    }
+}
+
+static void arm_all(loop *l, int on)
+{
+    int i;
+
+    for (i = 0; i < l->nlistens; i++) {
+        arm(l, &l->listens[i], on);
+    }
+}
+
+/* Before the parent has put us into the scoreboard all of them are. */
+static int idle_workers(loop *l)
+{
+    int idle = workers_idle(getpid(), &l->slot);
+
+    return idle < 0 ? 1 : idle;
+}
+
+int listener_room(loop *l)
+{
+    int waiting, idle;
+
+    if (l->budget > 0) {
+        return 1;
+    }
+    waiting = (int)door_length(l->door);
+    idle = idle_workers(l);
+    l->budget = idle - waiting;
+    if (l->budget > 0 || !waiting) {
+        return 1;
+    }
+    return l->balance && balance_look(l->row, door_age(l->door, l->now), idle)
+           && balance_target(l->balance, l->seat, l->now) >= 0;
+}
+
+int listener_hand_over(loop *l, parcel *p)
+{
+    l->budget--;
+    if (door_push(l->door, p)) {
+        return -1;
+    }
+    SEAT_ADD(l->row, handoffs, 1);
+    return 0;
+}
+
+/* Descriptors or memory have run out: the queue waits in the kernel, where
+ * nothing of it is lost, and epoll must not remind us of it. */
+static void shortage(loop *l, int error)
+{
+    arm_all(l, 0);
+    l->rearm_at = l->now + SHORTAGE;
+    if (loop_may_whine(l)) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, error, l->server,
+                     "seat %d: accept: no new connections for %d ms", l->seat,
+                     SHORTAGE);
+    }
+}
+
+/* @return 1 to go on accepting, 0: not now */
+static int accept_failed(loop *l, loop_listen *x, int error)
+{
+    switch (error) {
+    case EAGAIN:
+        return 0;
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case ENOMEM:
+        shortage(l, error);
+        return 0;
+    case EINVAL:
+    case EBADF:
+        /* The parent has shut it down. */
+        x->dead = 1;
+        epoll_ctl(l->epoll, EPOLL_CTL_DEL, x->fd, NULL);
+        return 0;
+    default:
+        /* Of this connection alone: ECONNABORTED, EINTR, EPROTO, the
+         * network's errors. */
+        return 1;
+    }
+}
+
+/* Where it came in: what it is answered depends on that. A socket that
+ * listens on one address tells it without a system call. @return 0, or -1:
+ * the client is gone */
+static int set_local(const sockets_group *g, parcel *p)
+{
+    const parcel_addr *a = (const parcel_addr *)&g->local;
+
+    if (parcel_addr_is_known(a)) {
+        memcpy(&p->local, a, parcel_addr_len(a));
+        return 0;
+    }
+    return parcel_addresses(p);
+}
+
+/* The MPM takes no more, and is about to tell us: what is not accepted now
+ * is served by the next generation without having to be moved. */
+static int mpm_stops(loop *l)
+{
+    int state = 0;
+
+    if (ap_mpm_query(AP_MPMQ_MPM_STATE, &state) != APR_SUCCESS
+        || state != AP_MPMQ_STOPPING) {
+        return 0;
+    }
+    arm_all(l, 0);
+    l->rearm_at = l->now + SHORTAGE;
+    return 1;
+}
+
+/* A neighbour's socket, and its process is there (again): what waits is that
+ * one's, which may have free workers when ours are all busy. */
+static int is_back(loop *l, const loop_listen *x)
+{
+    if (x->seat == l->seat || !seat_turns(l->seats, x->seat, l->now)) {
+        return 0;
+    }
+    l->look_at = l->now; /* gives it back */
+    return 1;
+}
+
+/* Accepts what is there, within measure. @return 1 if there may be more */
+static int accept_some(loop *l, loop_listen *x)
+{
+    int n;
+
+    if (mpm_stops(l) || is_back(l, x)) {
+        return 0;
+    }
+    for (n = 0; n < ACCEPTS; n++) {
+        socklen_t len = sizeof(parcel_addr);
+        parcel p;
+
+        if (!x->reads && !listener_room(l)) {
+            return 1;
+        }
+        parcel_init(&p);
+        p.fd =
+            accept4(x->fd, &p.remote.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (p.fd < 0) {
+            if (!accept_failed(l, x, errno)) {
+                return 0;
+            }
+            continue;
+        }
+        SEAT_ADD(l->row, accepts, 1);
+        if (set_local(&l->sockets->groups[x->group], &p)) {
+            parcel_drop(&p);
+        }
+        else if (x->reads) {
+            loop_begin(l, &p, x->group);
+        }
+        else if (listener_hand_over(l, &p)) {
+            parcel_drop(&p);
+        }
+    }
+    return 1;
+}
+
+/* The workers are exhausted: sockets whose connections are all theirs wait
+ * until one is free. */
+static void starve(loop *l)
+{
+    int i;
+
+    door_want(l->door);
+    if (!door_length(l->door)) {
+        return; /* it was taken meanwhile */
+    }
+    l->hungry = 1;
+    for (i = 0; i < l->nlistens; i++) {
+        if (!l->listens[i].reads) {
+            arm(l, &l->listens[i], 0);
+        }
+    }
+}
+
+static void ready(loop *l, watch *w, uint32_t events)
+{
+    loop_listen *x = (loop_listen *)w;
+
+    if (!x->owned || x->dead) {
+        return;
+    }
+    if (events & (EPOLLHUP | EPOLLERR)) {
+        accept_failed(l, x, EINVAL);
+        return;
+    }
+    if (x->armed) {
+        accept_some(l, x);
+        if (!x->reads && !listener_room(l)) {
+            starve(l);
+        }
+    }
+}
+
+/* Goes on with the sockets that wait, without a round through epoll. */
+static void feed(loop *l)
+{
+    int more = 0, i;
+
+    for (i = 0; i < l->nlistens; i++) {
+        loop_listen *x = &l->listens[i];
+
+        if (x->owned && !x->dead && !x->reads && listener_room(l)) {
+            more |= accept_some(l, x);
+        }
+    }
+    if (more && !listener_room(l)) {
+        door_want(l->door);
+        if (door_length(l->door)) {
+            return;
+        }
+    }
+    l->hungry = 0;
+    if (!l->rearm_at) {
+        arm_all(l, 1);
+    }
+}
+
+/* Moves connections that wait at the door to seats with idle workers. */
+static void give_away(loop *l)
+{
+    int idle, to;
+    parcel p;
+
+    if (!l->balance || door_age(l->door, l->now) < BALANCE_LATE) {
+        if (l->balance && SEAT_GET(l->row, saturated)) {
+            balance_look(l->row, 0, 1);
+        }
+        return;
+    }
+    idle = idle_workers(l);
+    while (balance_look(l->row, door_age(l->door, l->now), idle)
+           && (to = balance_target(l->balance, l->seat, l->now)) >= 0
+           && to < l->mail->boxes && door_take_back(l->door, &p)) {
+        if (!mailbox_send(&l->mail->box[to], &p)) {
+            SEAT_ADD(l->row, given, 1);
+            SEAT_ADD(l->row, handoffs, -1);
+            balance_given(l->balance, to);
+            continue;
+        }
+        ap_log_error(APLOG_MARK, APLOG_DEBUG, errno, l->server,
+                     "seat %d: mailbox of seat %d", l->seat, to);
+        balance_refused(l->balance, to);
+        p.moved = 1; /* tried; it is served here */
+        if (door_push(l->door, &p)) {
+            parcel_drop(&p);
+        }
+    }
+}
+
+void listener_turn(loop *l)
+{
+    if (!l->row) {
+        return;
+    }
+    if (l->rearm_at && l->now >= l->rearm_at) {
+        l->rearm_at = 0;
+        l->hungry = 0;
+        arm_all(l, 1);
+    }
+    if (l->hungry && !l->rearm_at) {
+        feed(l);
+    }
+    give_away(l);
+    door_ring(l->door);
+}
+
+int listener_wait(loop *l)
+{
+    int wait = -1;
+
+    /* What they waited behind was given away. */
+    if (l->parked && !door_length(l->door)) {
+        return 0;
+    }
+    if (l->rearm_at) {
+        wait = l->rearm_at > l->now ? (int)(l->rearm_at - l->now) : 0;
+    }
+    if (l->balance && door_length(l->door)) {
+        int again = SEAT_GET(l->row, saturated) ? BALANCE_AGAIN : BALANCE_LATE;
+
+        if (wait < 0 || wait > again) {
+            wait = again;
+        }
+    }
+    return wait;
+}
+
+int listener_make(loop *l, apr_pool_t *p)
+{
+    const sockets_set *set = l->sockets;
+    int g, i, n = 0;
+
+    for (g = 0; g < set->ngroups; g++) {
+        n += set->groups[g].nfds;
+    }
+    l->reads = apr_pcalloc(p, (apr_size_t)set->ngroups + 1);
+    l->listens = apr_pcalloc(p, (apr_size_t)n * sizeof(*l->listens));
+    for (g = 0; g < set->ngroups; g++) {
+        const sockets_group *group = &set->groups[g];
+        l->reads[g] = l->answers && group->lr && l->answers->reads(l, group);
+
+        for (i = 0; i < group->nfds; i++) {
+            loop_listen *x = &l->listens[l->nlistens++];
+
+            x->watch.ready = ready;
+            x->fd = group->fds[i];
+            x->group = (uint16_t)g;
+            x->seat = i % set->seats;
+            x->reads = l->reads[g];
+        }
+    }
+    return 0;
+}
+
+/* @return 0, or -1: epoll does not take it (its watches have a limit) */
+static int own(loop *l, loop_listen *x, int on)
+{
+    struct epoll_event ev = {EPOLLIN, {.ptr = &x->watch}};
+
+    if (x->dead || x->owned == on) {
+        return 0;
+    }
+    if (!on) {
+        epoll_ctl(l->epoll, EPOLL_CTL_DEL, x->fd, NULL);
+    }
+    else if (epoll_ctl(l->epoll, EPOLL_CTL_ADD, x->fd, &ev)) {
+        if (loop_may_whine(l)) {
+            ap_log_error(APLOG_MARK, APLOG_ERR, errno, l->server,
+                         "seat %d: epoll_ctl on the listening socket of seat "
+                         "%d, which is tried again",
+                         l->seat, x->seat);
+        }
+        return -1;
+    }
+    x->owned = x->armed = (uint8_t)on;
+    return 0;
+}
+
+int listener_own(loop *l, int seat, int on)
+{
+    int i, rv = 0;
+
+    for (i = 0; i < l->nlistens; i++) {
+        if (l->listens[i].seat == seat && own(l, &l->listens[i], on)) {
+            rv = -1;
+        }
+    }
+    return rv;
+}
+
+void listener_close(loop *l)
+{
+    int i;
+
+    for (i = 0; i < l->nlistens; i++) {
+        own(l, &l->listens[i], 0);
+        l->listens[i].dead = 1;
+    }
+    sockets_child_close();
+}

@@ -1,0 +1,93 @@
+/*
+ * conn: the connections of a loop: fixed-size records from a slab. A record
+ * that is freed is not used again before conn_reap(), so that events still
+ * in hand for it cannot reach another connection. Loop thread only; no httpd
+ * header is needed.
+ */
+#ifndef CPUAFFINITY_CONN_H
+#define CPUAFFINITY_CONN_H
+
+#include "handoff/handoff.h"
+#include "base/timer_wheel.h"
+
+struct loop;
+
+/* Of a connection whose address is not listened on any more. */
+#define CONN_NO_GROUP 0xffff
+
+/* What epoll's data points to: first member of everything that is watched. */
+typedef struct watch {
+    void (*ready)(struct loop *l, struct watch *w, uint32_t events);
+} watch;
+
+typedef enum conn_state {
+    CONN_FREE,
+    CONN_IDLE,    /* waits for another request; no buffer */
+    CONN_READING, /* waits for the first one, or has a part of one */
+    CONN_SENDING, /* an answer is on its way */
+    CONN_CLOSING, /* sent all, waits for the client's end */
+    CONN_PARKED   /* is httpd's, whose threads are all busy */
+} conn_state;
+
+/* One connection; under 300 bytes with all that it needs while idle. */
+typedef struct conn {
+    watch watch;
+    wheel_timer timer;
+    struct conn *next; /* in the slab's lists */
+    struct conn *prev;
+    struct conn *parked; /* the next that waits for the door */
+    int fd;
+    uint8_t state;   /* conn_state */
+    uint8_t moved;   /* as in the parcel */
+    uint8_t expired; /* as in the parcel */
+    uint16_t group;  /* which Listen it came from, or CONN_NO_GROUP */
+    int64_t began;   /* CLOCK_MONOTONIC ms: its state, of whoever answers */
+    uint32_t events; /* what epoll waits for; 0: it is not in epoll */
+    uint32_t keepalives;
+    parcel_addr remote;
+    parcel_addr local;
+    char *in; /* read and not answered, from malloc; NULL: none */
+    uint32_t in_len;
+    uint32_t in_size;
+    void *answer; /* of whoever answers: what is being sent */
+    void *note;   /* as in the parcel */
+    void (*drop_note)(void *);
+} conn;
+
+typedef struct conn_slab {
+    conn open; /* ring of open connections, oldest first */
+    conn *free;
+    conn *freed; /* since the last reap */
+    unsigned count;
+    struct conn_block *blocks;
+} conn_slab;
+
+void conn_slab_init(conn_slab *s);
+
+/* Frees the memory; connections must have been freed. */
+void conn_slab_free(conn_slab *s);
+
+/* An open record, all zero but fd = -1; NULL without memory. */
+conn *conn_alloc(conn_slab *s);
+
+/* To the end of the open ones, as if it were the newest. */
+void conn_last(conn_slab *s, conn *c);
+
+/* Frees the record, buffer and note; fd is the caller's, timer not set. */
+void conn_free(conn_slab *s, conn *c);
+
+/* Makes c->in hold @a size bytes (what is in it stays). A connection that
+ * came with bytes has no room for more. @return 0, or -1: no memory */
+int conn_reserve(conn *c, uint32_t size);
+
+/* Makes what was freed usable again: at the end of each turn. */
+void conn_reap(conn_slab *s);
+
+/* Moves descriptor, addresses, bytes and note out into @a p; the record is
+ * to be freed then. */
+void conn_pack(conn *c, parcel *p);
+
+/* Moves a parcel's into the record. */
+void conn_unpack(conn *c, parcel *p);
+
+#endif

@@ -1,0 +1,124 @@
+#include "loop/drain.h"
+
+#include "http_log.h"
+
+#include <errno.h>
+
+#include "loop/takeover.h"
+#include "loop/accept.h"
+#include "loop/events.h"
+
+APLOG_USE_MODULE(cpuaffinity);
+
+/* Ours first: whoever serves our seat next reads it; when it is full, the
+ * others'. @return 0, or -1 */
+static int forward(loop *l, parcel *p)
+{
+    int first = l->seat < 0 ? 0 : l->seat, i;
+
+    for (i = 0; i < l->mail->boxes; i++) {
+        if (!mailbox_send(&l->mail->box[(first + i) % l->mail->boxes], p)) {
+            return 0;
+        }
+        if (errno != EAGAIN) {
+            break;
+        }
+    }
+    ap_log_error(APLOG_MARK, APLOG_WARNING, errno, l->server,
+                 "seat %d: a waiting connection could not be sent to the next "
+                 "generation",
+                 l->seat);
+    return -1;
+}
+
+typedef struct tally {
+    int successor; /* somebody will read our mail */
+    int moved;
+    int closed;
+} tally;
+
+static void let_go(loop *l, parcel *p, tally *t)
+{
+    if (t->successor && !forward(l, p)) {
+        t->moved++;
+        return;
+    }
+    t->closed++;
+    parcel_drop(p);
+}
+
+static void empty_door(loop *l, tally *t)
+{
+    parcel p;
+
+    door_close(l->door);
+    while (door_take(l->door, &p)) {
+        let_go(l, &p, t);
+    }
+    queue_close(l->inbox);
+    while (queue_pop(l->inbox, &p)) {
+        let_go(l, &p, t);
+    }
+}
+
+static void empty_conns(loop *l, int graceful, tally *t)
+{
+    conn *c = l->conns.open.next;
+
+    l->parked = NULL;
+    while (c != &l->conns.open) {
+        conn *next = c->next;
+        parcel p;
+
+        /* Nothing has been answered yet to what was read. */
+        if (c->state != CONN_SENDING && c->state != CONN_CLOSING) {
+            loopconn_release(l, c, &p);
+            let_go(l, &p, t);
+        }
+        else {
+            l->answers->stopping(l, c, graceful);
+        }
+        c = next;
+    }
+}
+
+void loopstop_let_go(loop *l, conn *c)
+{
+    tally t = {__atomic_load_n(&l->stop, __ATOMIC_ACQUIRE) == LOOP_STOP_GRACEFUL
+                   && mailroom_successor(l->mail),
+               0, 0};
+    parcel p;
+
+    loopconn_release(l, c, &p);
+    let_go(l, &p, &t);
+}
+
+void loopstop_begin(loop *l, int graceful)
+{
+    tally t = {graceful && mailroom_successor(l->mail), 0, 0};
+
+    listener_close(l);
+    adopt_close(l);
+    empty_door(l, &t);
+    empty_conns(l, graceful, &t);
+    if (t.moved || t.closed) {
+        ap_log_error(APLOG_MARK, APLOG_INFO, 0, l->server,
+                     "seat %d stops: of its waiting connections %d go to the "
+                     "next generation, %d are closed",
+                     l->seat, t.moved, t.closed);
+    }
+    conn_reap(&l->conns);
+}
+
+void loopstop_end(loop *l)
+{
+    conn *c = l->conns.open.next;
+
+    while (c != &l->conns.open) {
+        conn *next = c->next;
+
+        loop_close(l, c);
+        c = next;
+    }
+    conn_slab_free(&l->conns);
+}

@@ -1,0 +1,21 @@
+/*
+ * loopstop: how a loop ends. What waits for an answer goes to the next
+ * generation by mailbox, with the bytes that were read; what is being
+ * answered is finished by the answering server. Loop thread only.
+ */
+#ifndef CPUAFFINITY_DRAIN_H
+#define CPUAFFINITY_DRAIN_H
+
+#include "loop/loop.h"
+
+/* Stops accepting, gives away or (not graceful) closes what waits. */
+void loopstop_begin(loop *l, int graceful);
+
+/* A connection that has become idle while the loop stops: to the next
+ * generation, or closed. The record is gone. */
+void loopstop_let_go(loop *l, conn *c);
+
+/* Closes the rest and frees the loop's memory. */
+void loopstop_end(loop *l);
+
+#endif

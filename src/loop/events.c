@@ -1,0 +1,280 @@
+#include "loop/events.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "loop/accept.h"
+#include "loop/drain.h"
+
+#define LOOKS 128 /* for silent connections, per turn */
+
+/* Is the connection the answering server's, or only kept by the loop? */
+static int served(const loop *l, const conn *c)
+{
+    return c->group != CONN_NO_GROUP && l->reads[c->group];
+}
+
+/* An idle connection of httpd's: a request has come, or the end. */
+static void idle_ready(loop *l, conn *c)
+{
+    char byte;
+    ssize_t n = recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+
+    if (n > 0) {
+        loop_hand_over(l, c);
+    }
+    else if (n == 0 || errno != EAGAIN) {
+        loop_close(l, c);
+    }
+}
+
+static void ready(loop *l, watch *w, uint32_t events)
+{
+    conn *c = (conn *)w;
+
+    if (served(l, c)) {
+        l->answers->ready(l, c, events);
+    }
+    else {
+        idle_ready(l, c);
+    }
+}
+
+int loopconn_pending(const conn *c)
+{
+    /* EPOLLIN and EPOLLOUT are poll's. */
+    struct pollfd p = {c->fd, (short)(c->events & (EPOLLIN | EPOLLOUT)), 0};
+
+    return p.events && poll(&p, 1, 0) == 1;
+}
+
+void loopconn_expired(loop *l, conn *c)
+{
+    /* The process may have stood still, the connection been on its way here,
+     * or its event not been fetched yet: what had come by now counts. */
+    if (loopconn_pending(c)) {
+        ready(l, &c->watch, c->events);
+    }
+    else if (served(l, c)) {
+        l->answers->expired(l, c);
+    }
+    else {
+        loop_close(l, c);
+    }
+}
+
+void loop_wait(loop *l, conn *c, uint32_t events, int64_t deadline)
+{
+    struct epoll_event ev = {events, {.ptr = &c->watch}};
+
+    if (c->events != events) {
+        int op = c->events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+
+        if (epoll_ctl(l->epoll, op, c->fd, &ev)) {
+            loop_close(l, c);
+            return;
+        }
+        c->events = events;
+    }
+    if (deadline) {
+        wheel_set(&l->timers, &c->timer, deadline);
+    }
+    else {
+        wheel_clear(&l->timers, &c->timer);
+    }
+}
+
+/* Takes it out of epoll and of the timers. */
+static void detach(loop *l, conn *c)
+{
+    if (c->events) {
+        epoll_ctl(l->epoll, EPOLL_CTL_DEL, c->fd, NULL);
+        c->events = 0;
+    }
+    wheel_clear(&l->timers, &c->timer);
+}
+
+static void forget(loop *l, conn *c)
+{
+    if (l->answers && l->answers->closing) {
+        l->answers->closing(l, c);
+    }
+    conn_free(&l->conns, c);
+}
+
+static void park(loop *l, conn *c)
+{
+    c->state = CONN_PARKED;
+    c->parked = NULL;
+    if (l->parked) {
+        l->parked_last->parked = c;
+    }
+    else {
+        l->parked = c;
+    }
+    l->parked_last = c;
+    door_want(l->door);
+}
+
+/* @return 0, or -1: the door is full and the connection is as it was */
+static int try_hand_over(loop *l, conn *c)
+{
+    parcel p;
+
+    conn_pack(c, &p);
+    p.idle = 0;
+    p.deadline = 0;
+    if (listener_hand_over(l, &p)) {
+        conn_unpack(c, &p);
+        return -1;
+    }
+    forget(l, c);
+    return 0;
+}
+
+void loop_hand_over(loop *l, conn *c)
+{
+    if (__atomic_load_n(&l->stop, __ATOMIC_RELAXED) != LOOP_RUN) {
+        loopstop_let_go(l, c);
+        return;
+    }
+    /* Out of our epoll first: the worker may close it at once. */
+    detach(l, c);
+    /* Those that wait already come first. */
+    if (l->parked || !listener_room(l) || try_hand_over(l, c)) {
+        park(l, c);
+    }
+}
+
+void loopconn_turn(loop *l)
+{
+    while (l->parked) {
+        conn *c = l->parked;
+        conn *next = c->parked;
+
+        if (!listener_room(l) || try_hand_over(l, c)) {
+            door_want(l->door);
+            if (door_length(l->door)) {
+                return;
+            }
+            continue; /* it was taken meanwhile */
+        }
+        l->parked = next;
+    }
+}
+
+void loop_close(loop *l, conn *c)
+{
+    int fd = c->fd;
+
+    detach(l, c);
+    c->fd = -1;
+    forget(l, c);
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+void loopconn_make_room(loop *l)
+{
+    int n;
+
+    for (n = 0; n < LOOKS && l->conns.count > l->room; n++) {
+        conn *c = l->conns.open.next;
+
+        if ((c->state == CONN_IDLE || (c->state == CONN_READING && !c->in_len))
+            && !loopconn_pending(c)) {
+            loop_close(l, c);
+        }
+        else {
+            conn_last(&l->conns, c);
+        }
+    }
+}
+
+void loopconn_release(loop *l, conn *c, parcel *p)
+{
+    int64_t deadline = c->timer.next ? c->timer.deadline : 0;
+
+    detach(l, c);
+    conn_pack(c, p);
+    p->deadline = deadline;
+    forget(l, c);
+}
+
+/* The group that listens on a local address, or CONN_NO_GROUP. */
+static int find_group(const loop *l, const parcel_addr *a)
+{
+    int g, any = CONN_NO_GROUP;
+
+    for (g = 0; g < l->sockets->ngroups; g++) {
+        const parcel_addr *b =
+            (const parcel_addr *)&l->sockets->groups[g].local;
+
+        /* The port stands at the same place in both families. */
+        if (a->in.sin_port != b->in.sin_port) {
+            continue;
+        }
+        if (a->any.sa_family == AF_INET6 && b->any.sa_family == AF_INET6) {
+            if (!memcmp(&a->in6.sin6_addr, &b->in6.sin6_addr, 16)
+                && a->in6.sin6_scope_id == b->in6.sin6_scope_id) {
+                return g;
+            }
+            if (IN6_IS_ADDR_UNSPECIFIED(&b->in6.sin6_addr)) {
+                any = g;
+            }
+        }
+        else if (a->any.sa_family == AF_INET && b->any.sa_family == AF_INET) {
+            if (a->in.sin_addr.s_addr == b->in.sin_addr.s_addr) {
+                return g;
+            }
+            if (b->in.sin_addr.s_addr == htonl(INADDR_ANY)) {
+                any = g;
+            }
+        }
+    }
+    return any;
+}
+
+void loop_begin(loop *l, parcel *p, int group)
+{
+    conn *c = conn_alloc(&l->conns);
+    int64_t deadline = p->deadline;
+
+    if (!c) {
+        parcel_drop(p);
+        return;
+    }
+    c->state = p->idle ? CONN_IDLE : CONN_READING;
+    c->began = l->now;
+    c->group = (uint16_t)group;
+    c->watch.ready = ready;
+    conn_unpack(c, p);
+    if (!served(l, c)) {
+        if (c->state != CONN_IDLE) {
+            loop_hand_over(l, c);
+            return;
+        }
+        loop_wait(l, c, EPOLLIN, deadline);
+        return;
+    }
+    if (c->state == CONN_IDLE) {
+        loop_wait(l, c, EPOLLIN, deadline);
+    }
+    else {
+        l->answers->ready(l, c, EPOLLIN);
+    }
+}
+
+void loop_take(loop *l, parcel *p)
+{
+    if (parcel_addresses(p)) {
+        parcel_drop(p); /* the client is gone */
+        return;
+    }
+    loop_begin(l, p, find_group(l, &p->local));
+}

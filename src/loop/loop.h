@@ -1,0 +1,180 @@
+/*
+ * loop: one thread per seat that owns the seat's listening sockets: accepts,
+ * and gives each connection to httpd's threads through the door or, when one
+ * is plugged in, to a server that answers by itself (loop_server). It never
+ * blocks; each turn does a bounded amount of work for everyone.
+ */
+#ifndef CPUAFFINITY_LOOP_H
+#define CPUAFFINITY_LOOP_H
+
+#include "httpd.h"
+#include "apr_thread_proc.h"
+
+#include "affinity/cpuset.h"
+#include "affinity/seat.h"
+#include "loop/balance.h"
+#include "loop/conn.h"
+#include "handoff/door.h"
+#include "listen/fd_channels.h"
+#include "handoff/queue.h"
+#include "listen/sockets.h"
+
+typedef struct loop loop;
+
+/*
+ * Who answers requests on the loop's thread: the static answers plug in
+ * here. All functions run there and must not block. Whatever they do with a
+ * connection, they end with loop_wait(), loop_hand_over() or loop_close().
+ */
+typedef struct loop_server {
+    /* May connections of this group be read here at all? 0: every one of
+     * them goes through the door at once. Asked once per group. */
+    int (*reads)(loop *l, const sockets_group *g);
+    /* Bytes came, or may be sent again (events of epoll). A connection that
+     * is new or comes from another process is shown with EPOLLIN at once:
+     * there may be bytes in c->in already, and nothing to read. */
+    void (*ready)(loop *l, conn *c, uint32_t events);
+    /* Its timer has run out. */
+    void (*expired)(loop *l, conn *c);
+    /* The loop stops: finish or give up (graceful 0). Called once for each
+     * connection in CONN_SENDING or CONN_CLOSING; the others are moved with
+     * their bytes, or closed, by the loop itself. */
+    void (*stopping)(loop *l, conn *c, int graceful);
+    /* Before the record is freed: releases c->answer. */
+    void (*closing)(loop *l, conn *c);
+    /* In the thread: before the first turn; at the end of each turn; when
+     * the thread ends. Any may be NULL. */
+    void (*begin)(loop *l);
+    void (*turn)(loop *l, int64_t now);
+    void (*end)(loop *l);
+} loop_server;
+
+/* A listening socket. */
+typedef struct loop_listen {
+    watch watch;
+    int fd;
+    int seat;       /* which serves it, or whose neighbour */
+    uint16_t group; /* index in sockets->groups */
+    uint8_t owned;  /* is in our epoll: ours or adopted */
+    uint8_t armed;  /* epoll waits for connections on it */
+    uint8_t dead;   /* the parent has shut it down */
+    uint8_t reads;  /* as loop.reads of the group */
+} loop_listen;
+
+/* The receiving end of a mailbox. */
+typedef struct loop_mail {
+    watch watch;
+    const mailbox *box;
+    int owned;
+} loop_mail;
+
+struct loop {
+    /* Filled in before loop_start(). */
+    server_rec *server;
+    const sockets_set *sockets;
+    seat_table *seats;
+    door *door;
+    const mailroom *mail;
+    const loop_server *answers; /* NULL: everything goes through the door */
+    balance *balance;           /* NULL: FixedBalance off */
+    struct even *even;          /* the same for what the loop answers */
+    unsigned crowd;             /* httpd may have so many connections before
+                                   idle ones of them are taken back */
+    void (*place)(int seat);    /* pins the calling thread; or NULL */
+    void (*look)(int seat);     /* at each look round; or NULL */
+
+    apr_thread_t *thread;
+    int epoll;
+    int wake_fd; /* eventfd: somebody wants the loop to look */
+    watch wake;
+    int stop;     /* atomic: loop_stop_mode */
+    queue *inbox; /* from other threads */
+
+    int seat;         /* atomic; -1: none is free yet */
+    seat_row *row;    /* our seat's; NULL without one */
+    int slot;         /* ours in httpd's scoreboard, once known */
+    int *missing;     /* looks for which a seat had no process */
+    int *serves;      /* which seats' sockets are ours now */
+    int64_t now;      /* CLOCK_MONOTONIC ms, read once per turn */
+    int64_t look_at;  /* when to look at the table of seats again */
+    int64_t rearm_at; /* when accepting goes on after EMFILE; 0: it does */
+    int64_t whined;   /* when loop_may_whine() last said so; 0: never */
+    int hungry;       /* 1: sockets wait until a worker is free */
+    int budget;       /* connections that the workers can still take */
+    uint8_t *reads;   /* of each group: loop_server.reads said so */
+    int nlistens;
+    loop_listen *listens;
+    loop_mail *mails; /* of mail->boxes */
+    wheel timers;
+    conn_slab conns;
+    unsigned room; /* of conns: more of them, and silent ones go */
+    conn *parked;  /* first in, first out */
+    conn *parked_last;
+    void *answers_ctx; /* of the server */
+};
+
+typedef enum loop_stop_mode {
+    LOOP_RUN,
+    LOOP_STOP_GRACEFUL,
+    LOOP_STOP_NOW
+} loop_stop_mode;
+
+/*
+ * Makes a loop with everything set but the thread; door, sockets, seats,
+ * mail, balance, answers and place are filled in by the caller before
+ * loop_start().
+ * @return it, from @a p, or NULL after logging
+ */
+loop *loop_make(apr_pool_t *p, server_rec *s);
+
+/* Gives up what a loop has whose thread was never started. */
+void loop_unmake(loop *l);
+
+/* Starts the thread. @return APR_SUCCESS or why not (logged) */
+apr_status_t loop_start(loop *l, apr_pool_t *p);
+
+/* Tells the loop to stop; graceful first and not graceful later is fine.
+ * Any thread, any number of times, also in a signal handler. */
+void loop_stop(loop *l, int graceful);
+
+/* Waits for the thread's end; loop_stop() was called. */
+void loop_join(loop *l);
+
+/* Wakes the loop up. Any thread; async-signal safe. */
+void loop_wake(loop *l);
+
+/* Gives the loop a connection: @a p is empty afterwards, or -1: it is
+ * stopping or has too many to take in, and @a p is still the caller's. Any
+ * thread. */
+int loop_give(loop *l, parcel *p);
+
+/* The loop's seat, -1: none (yet). Any thread. */
+int loop_seat(const loop *l);
+
+/* 1 once a minute: a shortage that goes on is logged no more often. On the
+ * loop's thread. */
+int loop_may_whine(loop *l);
+
+/* For servers and for the files of the loop itself, on its thread: */
+
+/* Of loop_wait(): nothing but the deadline, or the connection's failure. */
+#define LOOP_END_ONLY EPOLLET
+
+/* Waits for events (EPOLLIN, EPOLLOUT) on the connection until @a deadline
+ * (CLOCK_MONOTONIC ms; 0: for ever). */
+void loop_wait(loop *l, conn *c, uint32_t events, int64_t deadline);
+
+/* The connection is httpd's from now on, with the bytes in c->in. It waits
+ * (CONN_PARKED) until httpd has an idle thread for it, and is the next
+ * generation's when the loop stops. The record is gone for the caller. */
+void loop_hand_over(loop *l, conn *c);
+
+/* Closes it. The record is gone for the caller. */
+void loop_close(loop *l, conn *c);
+
+/* A connection of a group begins, or comes from elsewhere (the group is
+ * found by its address). @a p is empty afterwards. */
+void loop_begin(loop *l, parcel *p, int group);
+void loop_take(loop *l, parcel *p);
+
+#endif

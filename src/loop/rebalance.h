@@ -1,0 +1,30 @@
+/*
+ * even: a loop that has been the bottleneck for a while, while another idles,
+ * gives some of its connections to it (FixedBalance), each between two
+ * requests and once in its life. By what the threads had to do, never by
+ * mere count: connections stay where they are until it hurts. Loop thread
+ * only.
+ */
+#ifndef CPUAFFINITY_REBALANCE_H
+#define CPUAFFINITY_REBALANCE_H
+
+#include "loop/loop.h"
+
+typedef struct even even;
+
+/* For a loop of @a seats; from @a p. */
+even *even_make(apr_pool_t *p, const seat_table *seats);
+
+/* How much this thread ran or waited for a CPU so far, microseconds (its
+ * schedstat); what seat_row.busy_us holds. */
+uint64_t even_busy(void);
+
+/* A few times a second, with our row up to date: decides how many
+ * connections are to go and where. */
+void even_look(loop *l);
+
+/* A connection waits for its next request: 1: it has been given away and the
+ * record is gone; 0. */
+int even_give(loop *l, conn *c);
+
+#endif

@@ -1,0 +1,209 @@
+#include "loop/takeover.h"
+
+#include "http_log.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "loop/rebalance.h"
+#include "loop/accept.h"
+#include "handoff/workers.h"
+
+APLOG_USE_MODULE(cpuaffinity);
+
+#define LETTERS 32 /* connections per mailbox and turn */
+#define MISSING 2  /* looks after which a seat is served by a neighbour */
+
+static void mail_ready(loop *l, watch *w, uint32_t events)
+{
+    loop_mail *m = (loop_mail *)w;
+    int n;
+
+    for (n = 0; m->owned && n < LETTERS; n++) {
+        parcel p;
+        int rc = mailbox_receive(m->box, &p);
+
+        if (!rc) {
+            return;
+        }
+        if (rc < 0) {
+            ap_log_error(APLOG_MARK, APLOG_INFO, errno, l->server,
+                         "seat %d: a connection sent by another process was "
+                         "refused",
+                         l->seat);
+            continue;
+        }
+        SEAT_ADD(l->row, taken, 1);
+        loop_take(l, &p);
+    }
+}
+
+int adopt_make(loop *l, apr_pool_t *p)
+{
+    apr_size_t n = l->seats ? (apr_size_t)l->seats->seats : 1;
+    int i;
+
+    l->missing = apr_pcalloc(p, n * sizeof(int));
+    l->serves = apr_pcalloc(p, n * sizeof(int));
+    l->mails = apr_pcalloc(p, (apr_size_t)l->mail->boxes * sizeof(loop_mail));
+    for (i = 0; i < l->mail->boxes; i++) {
+        l->mails[i].watch.ready = mail_ready;
+        l->mails[i].box = &l->mail->box[i];
+    }
+    return 0;
+}
+
+/* @return 0, or -1 */
+static int own_mail(loop *l, loop_mail *m, int on)
+{
+    struct epoll_event ev = {EPOLLIN, {.ptr = &m->watch}};
+
+    if (m->owned == on) {
+        return 0;
+    }
+    if (epoll_ctl(l->epoll, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, m->box->from,
+                  &ev)) {
+        if (loop_may_whine(l)) {
+            ap_log_error(APLOG_MARK, APLOG_ERR, errno, l->server,
+                         "seat %d: epoll_ctl on a mailbox", l->seat);
+        }
+        return -1;
+    }
+    m->owned = on;
+    return 0;
+}
+
+/* @return 0, or -1: what failed is tried again at the next look */
+static int serve(loop *l, int seat, int on)
+{
+    int rv = listener_own(l, seat, on), i;
+
+    for (i = seat; i < l->mail->boxes; i += l->seats->seats) {
+        rv |= own_mail(l, &l->mails[i], on);
+    }
+    if (!rv) {
+        l->serves[seat] = on;
+    }
+    return rv;
+}
+
+void adopt_close(loop *l)
+{
+    int i;
+
+    for (i = 0; i < l->mail->boxes; i++) {
+        own_mail(l, &l->mails[i], 0);
+    }
+}
+
+/* No loop of this seat has turned yet: its process is still to come. That may
+ * take longer than this generation lives, when restarts follow one another. */
+static int is_unborn(const loop *l, int seat)
+{
+    return !SEAT_GET(&l->seats->rows[seat], beat);
+}
+
+/* Who serves a missing seat: the next one that is not missing. */
+static int adopter(const loop *l, int seat)
+{
+    int n = l->seats->seats, i;
+
+    for (i = 1; i < n; i++) {
+        int next = (seat + i) % n;
+
+        if (next == l->seat || !l->missing[next]) {
+            return next;
+        }
+    }
+    return -1;
+}
+
+static void look_round(loop *l)
+{
+    int i;
+
+    for (i = 0; i < l->seats->seats; i++) {
+        if (i == l->seat || seat_turns(l->seats, i, l->now)) {
+            l->missing[i] = 0;
+        }
+        else if (is_unborn(l, i)) {
+            l->missing[i] = MISSING;
+        }
+        else if (l->missing[i] < MISSING) {
+            l->missing[i]++;
+        }
+    }
+    for (i = 0; i < l->seats->seats; i++) {
+        /* Missing at one look only: it is being replaced. */
+        int on = i == l->seat
+                 || (l->missing[i] == MISSING && adopter(l, i) == l->seat);
+
+        if (on == l->serves[i]) {
+            continue;
+        }
+        if (!serve(l, i, on) && i != l->seat) {
+            ap_log_error(APLOG_MARK, APLOG_INFO, 0, l->server,
+                         "seat %d: %s connections of seat %d", l->seat,
+                         on ? "serves the" : "gives back the", i);
+        }
+    }
+}
+
+static void claim(loop *l)
+{
+    int seat = seat_claim(l->seats);
+
+    if (seat < 0) {
+        return;
+    }
+    if (__atomic_load_n(&l->stop, __ATOMIC_ACQUIRE) != LOOP_RUN) {
+        seat_release(l->seats, getpid());
+        return;
+    }
+    l->row = &l->seats->rows[seat];
+    __atomic_store_n(&l->seat, seat, __ATOMIC_RELEASE);
+    if (l->place) {
+        l->place(seat);
+    }
+}
+
+/* Without seats every process reads all mailboxes. */
+static void carry_all(loop *l)
+{
+    int i;
+
+    for (i = 0; i < l->mail->boxes; i++) {
+        own_mail(l, &l->mails[i], 1);
+    }
+}
+
+void adopt_look(loop *l)
+{
+    int idle;
+
+    l->look_at = l->now + ADOPT_LOOK;
+    if (!l->seats) {
+        carry_all(l);
+        return;
+    }
+    if (l->seat < 0) {
+        claim(l);
+    }
+    if (l->seat < 0) {
+        return;
+    }
+    idle = workers_idle(getpid(), &l->slot);
+    SEAT_SET(l->row, idle_workers, (uint32_t)(idle < 0 ? 0 : idle));
+    SEAT_SET(l->row, connections, l->conns.count);
+    SEAT_SET(l->row, busy_us, even_busy());
+    SEAT_SET(l->row, beat, (uint64_t)l->now);
+    if (l->even) {
+        even_look(l);
+    }
+    SEAT_SET(l->row, state, SEAT_RUNNING);
+    look_round(l);
+    if (l->look) {
+        l->look(l->seat);
+    }
+}

@@ -1,0 +1,108 @@
+#include "serve/apply.h"
+
+#include "cache/key_hints.h"
+
+static void widen(statics *st, const lesson *said)
+{
+    if (said->vary & ~st->vary) {
+        /* Keys are made with more fields from now on: none is found again
+         * that was made without them. */
+        __atomic_store_n(&st->vary, st->vary | said->vary, __ATOMIC_RELEASE);
+        cache_clear(st->cache);
+    }
+}
+
+/* httpd said no, or could not (403, 500, 503: files, memory, disk): that is no
+ * other answer, but it is what it says now. */
+static int failed(const lesson *said)
+{
+    return said->kind == LESSON_REFUSED && said->status >= HTTP_BAD_REQUEST;
+}
+
+static void forget(statics *st, cache_entry *e, const lesson *said)
+{
+    cache_forget_file(st->cache, e);
+    known_forget(said->key, said->key_len);
+}
+
+/* A hit that was to be learned again: what cannot be is not repeated. */
+static void again(statics *st, const lesson *said)
+{
+    cache_entry *e = said->kind == LESSON_REFUSED
+                         ? cache_find(st->cache, said->key, said->key_len)
+                         : NULL;
+
+    if (e) {
+        forget(st, e, said);
+    }
+}
+
+/* A hit that went through httpd: is its answer ours? (Its bytes are compared
+ * when it is learned.) */
+static void audit(loop *l, statics *st, const lesson *said)
+{
+    cache_entry *e = cache_find(st->cache, said->key, said->key_len);
+
+    /* Look at the file at once: one that changed explains a difference. */
+    if (!e) {
+        return;
+    }
+    cache_distrust(e);
+    if (!cache_use(st->cache, e, l->now)) {
+        return;
+    }
+    if (failed(said)) {
+        forget(st, e, said);
+        return;
+    }
+    if (l->row) {
+        SEAT_ADD(l->row, audited, 1);
+    }
+    if (said->kind == LESSON_ANSWER && answer_same(&e->answer, &said->answer)) {
+        return;
+    }
+    if (said->kind == LESSON_WIDEN
+        || (said->kind == LESSON_REFUSED && said->reason == LEARN_YOUNG)) {
+        forget(st, e, said);
+        return;
+    }
+    if (l->row) {
+        SEAT_ADD(l->row, differed, 1);
+    }
+    learn_differs(said,
+                  said->kind == LESSON_ANSWER ? "header fields" : "refused");
+    cache_clear(st->cache);
+    known_clear();
+}
+
+void study_lesson(loop *l, statics *st, const lesson *said)
+{
+    const lesson_server *tag;
+
+    if (said->ask == LESSON_AUDIT) {
+        audit(l, st, said);
+    }
+    else if (said->ask == LESSON_AGAIN) {
+        again(st, said);
+    }
+    if (said->kind == LESSON_WIDEN) {
+        widen(st, said);
+        return;
+    }
+    /* What was on its way when an audit turned its vhost off comes late, and
+     * a key that was made with other fields is never found. */
+    if (said->kind != LESSON_ANSWER || said->mask != st->vary
+        || learn_is_off(said->server.server)) {
+        return;
+    }
+    tag = known_server(&said->server);
+    if (tag
+        && cache_learn(st->cache, said->key, said->key_len, &said->answer,
+                       said->path, &said->st, said->when, tag)
+               == CACHE_LIVE) {
+        known_add(said->key, said->key_len);
+        if (l->row) {
+            SEAT_ADD(l->row, learned, 1);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+/*
+ * study: what the loop makes of a lesson: a new answer, a wider key, an audit
+ * passed or failed. Loop thread only.
+ */
+#ifndef CPUAFFINITY_APPLY_H
+#define CPUAFFINITY_APPLY_H
+
+#include "serve/state.h"
+
+/* Takes one lesson in; it stays the caller's. */
+void study_lesson(loop *l, statics *st, const lesson *said);
+
+#endif

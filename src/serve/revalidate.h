@@ -1,0 +1,18 @@
+/*
+ * ask: when httpd is asked for an answer that the loop could give: now and
+ * then, to compare it (LEARNING.md, Audit), and before it is too old. Never
+ * while all of httpd's threads are busy, as the client would wait for one.
+ * Loop thread only.
+ */
+#ifndef CPUAFFINITY_REVALIDATE_H
+#define CPUAFFINITY_REVALIDATE_H
+
+#include "serve/state.h"
+
+/* 1: this hit on @a e is for an audit, its own or one that had to wait. */
+int ask_audit(loop *l, statics *st, const cache_entry *e);
+
+/* 1: @a e is to be learned once more from this request. */
+int ask_again(loop *l, cache_entry *e, const request *req);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * static: answers requests on the loop: recognises them, repeats what httpd
+ * has answered before, and hands over the rest, with a note where httpd's
+ * answer may be learned. Plugs into the loop as its loop_server.
+ */
+#ifndef CPUAFFINITY_STATE_H
+#define CPUAFFINITY_STATE_H
+
+#include "httpd.h"
+
+#include "http/response.h"
+#include "cache/cache.h"
+#include "learn/learn.h"
+#include "learn/lesson.h"
+#include "serve/pending_log.h"
+#include "loop/loop.h"
+#include "serve/score.h"
+#include "serve/send.h"
+
+/* Bytes read at once; a connection never has more waiting. */
+#define STATIC_READ PARCEL_BYTES
+
+/* What the loop's thread keeps; one per process. */
+typedef struct statics {
+    server_rec *server;
+    const learn_address **addresses; /* of each group of sockets */
+    request_limits limits;           /* the smallest of all addresses */
+    cache_config config;
+    cache *cache;
+    answer_clock clock;
+    uint64_t vary;   /* atomic: fields whose values are in keys; grows */
+    unsigned audits; /* that are due */
+    unsigned offs;   /* learn_offs() when it was looked at */
+    send_buffers out;
+    lines lines;
+    score score;
+    char in[STATIC_READ];
+} statics;
+
+/*
+ * Prepares the answers of this child. In child_init after
+ * learn_child_init(), before the loop starts. Main thread.
+ * @return what to give the loop, or NULL: no address has a FixedStatic vhost
+ *         behind it, or there is no memory (logged)
+ */
+const loop_server *static_make(apr_pool_t *pchild, server_rec *s,
+                               const sockets_set *sockets);
+
+/* The statics of this child, NULL without. Any thread; what it points to is
+ * the loop's but for vary and limits. */
+statics *static_get(void);
+
+/*
+ * The key of a request that is mine.
+ * @param local the connection's own address; one that is not known (or is a
+ *        wildcard) makes no key
+ * @param keepalives answered on the connection before
+ * @return its length, 0: none, not mine. Any thread
+ */
+size_t static_key(const request *req, const char *head,
+                  const parcel_addr *local, int keepalives, uint64_t vary,
+                  unsigned char key[REQUEST_KEY]);
+
+/* Makes st->clock show the time: of the request's second, as httpd's
+ * r->request_time. The loop's thread. */
+void static_tell_time(statics *st);
+
+#endif

@@ -1,0 +1,226 @@
+/* notice: what is written is read again, and nothing else is.
+ * links: src/learn/peer_share.c src/base/shm_ring.c src/base/shared_mem.c src/handoff/handoff.c
+ */
+#include "t/unit/tap.h"
+#include "learn/peer_share.h"
+
+#include <apr_general.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cache/cache.h"
+#include "handoff/handoff.h"
+
+#define HEAD                                                                   \
+    "HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n"               \
+    "Last-Modified: Sun, 06 Nov 1994 08:00:00 GMT\r\nETag: \"400-5\"\r\n"      \
+    "Accept-Ranges: bytes\r\nContent-Length: 1024\r\n"
+#define VARY "Vary: Accept-Encoding\r\n"
+#define KEEP "Keep-Alive: timeout=5, max=100\r\nConnection: Keep-Alive\r\n"
+#define TYPE "Content-Type: text/plain\r\n"
+#define NOW 1000000
+#define LONGEST (NOTICE_FIXED + REQUEST_KEY + 4096 + ANSWER_HEAD)
+
+static char copy[ANSWER_HEAD];
+
+/* A lesson as learnrule makes them. */
+static void fill(lesson *l, const char *head, unsigned flags)
+{
+    const char *error;
+
+    memset(l, 0, sizeof(*l));
+    l->kind = LESSON_ANSWER;
+    l->ask = LESSON_AUDIT;
+    l->status = 200;
+    l->mask = 5;
+    l->vary = 1;
+    l->when = NOW - 5;
+    answer_learn(&l->answer, head, strlen(head), 1024, flags, copy, &error);
+    l->st.st_dev = 1;
+    l->st.st_ino = 2;
+    l->st.st_size = 1024;
+    l->st.st_mtim.tv_nsec = 3;
+    l->server.server = (const server_rec *)(uintptr_t)0x1230;
+    l->server.keep_alive = 1;
+    l->server.keep_alive_max = 100;
+    l->server.keep_alive_timeout = 5000000;
+    l->server.idle = 4000000;
+    l->server.timeout = 60000000;
+    l->server.no_sendfile = 1;
+    l->key = (const unsigned char *)"a key";
+    l->key_len = 5;
+    l->path = "/a/path";
+}
+
+static size_t write_all(const lesson *l, char *bytes)
+{
+    struct iovec parts[NOTICE_PARTS];
+    char fixed[NOTICE_FIXED];
+    size_t len = 0;
+    int i;
+
+    notice_write(l, fixed, parts);
+    for (i = 0; i < NOTICE_PARTS; i++) {
+        memcpy(bytes + len, parts[i].iov_base, parts[i].iov_len);
+        len += parts[i].iov_len;
+    }
+    return len;
+}
+
+static int is_same_answer(const answer *a, const answer *b)
+{
+    return answer_same(a, b) && a->length_at == b->length_at
+           && a->length_len == b->length_len && a->length_line == b->length_line
+           && a->length_line_len == b->length_line_len && a->etag == b->etag
+           && a->etag_len == b->etag_len && a->clocked == b->clocked
+           && a->no_range == b->no_range && a->date == b->date
+           && a->modified == b->modified;
+}
+
+static int is_same_server(const lesson_server *a, const lesson_server *b)
+{
+    return a->server == b->server && a->keep_alive == b->keep_alive
+           && a->keep_alive_max == b->keep_alive_max
+           && a->keep_alive_timeout == b->keep_alive_timeout
+           && a->idle == b->idle && a->timeout == b->timeout
+           && a->no_sendfile == b->no_sendfile;
+}
+
+static int is_same(const lesson *a, const lesson *b)
+{
+    return is_same_answer(&a->answer, &b->answer)
+           && is_same_server(&a->server, &b->server) && a->kind == b->kind
+           && a->status == b->status && a->mask == b->mask && a->vary == b->vary
+           && a->when == b->when && !memcmp(&a->st, &b->st, sizeof(a->st))
+           && a->key_len == b->key_len && !memcmp(a->key, b->key, a->key_len)
+           && !strcmp(a->path, b->path);
+}
+
+static void test_round(void)
+{
+    static const char *const heads[] = {HEAD TYPE "\r\n", HEAD KEEP TYPE "\r\n",
+                                        HEAD VARY TYPE "\r\n", HEAD "\r\n"};
+    char bytes[LONGEST], head[ANSWER_HEAD];
+    lesson in, out;
+    size_t i, len;
+    unsigned flags;
+
+    for (i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+        for (flags = 0; flags < 8; flags++) {
+            int rc;
+
+            fill(&in, heads[i], flags);
+            len = write_all(&in, bytes);
+            rc = notice_parse(bytes, len, NOW, &out, head);
+            ok(!rc && is_same(&in, &out), "head %d, flags %u: the same again",
+               (int)i, flags);
+            ok(!rc && out.ask == LESSON_NEW, "but no audit");
+        }
+    }
+}
+
+/* Each cut and each longer message; each field beyond what it may be. */
+static void test_refused(void)
+{
+    char bytes[LONGEST], head[ANSWER_HEAD], *exact;
+    lesson l, out;
+    size_t i, len, taken = 0;
+
+    fill(&l, HEAD TYPE "\r\n", 0);
+    len = write_all(&l, bytes);
+    for (i = 0; i < len; i++) {
+        exact = malloc(i + 1);
+        memcpy(exact, bytes, i);
+        taken += !notice_parse(exact, i, NOW, &out, head);
+        free(exact);
+    }
+    bytes[len] = 0;
+    taken += !notice_parse(bytes, len + 1, NOW, &out, head);
+    is_int((long)taken, 0, "no other length is taken");
+#define REFUSED(change, name)                                                  \
+    do {                                                                       \
+        fill(&l, HEAD TYPE "\r\n", 0);                                         \
+        change;                                                                \
+        len = write_all(&l, bytes);                                            \
+        ok(notice_parse(bytes, len, NOW, &out, head), "refused: %s", name);    \
+    } while (0)
+    REFUSED(l.kind = LESSON_REFUSED, "a refusal");
+    REFUSED(l.kind = 77, "an unknown kind");
+    REFUSED(l.when = NOW + 1, "from the future");
+    REFUSED(l.when = NOW - CACHE_AGE, "too old");
+    REFUSED(l.mask = ~UINT64_C(0), "fields that there are not in the key");
+    REFUSED(l.vary = ~UINT64_C(0), "or in Vary");
+    REFUSED(l.st.st_size = 1023, "another size");
+    REFUSED(l.server.keep_alive = 2, "KeepAlive 2");
+    REFUSED(l.server.keep_alive_max = -1, "MaxKeepAliveRequests -1");
+    REFUSED(l.server.keep_alive_timeout = -1, "KeepAliveTimeout -1");
+    REFUSED(l.server.idle = -1, "another's KeepAliveTimeout -1");
+    REFUSED(l.server.timeout = -1, "Timeout -1");
+    REFUSED(l.server.no_sendfile = 2, "EnableSendfile 2");
+    REFUSED(l.key_len = 0, "no key");
+    REFUSED(l.path = "relative", "a relative path");
+    REFUSED(l.path = "", "no path");
+    REFUSED(l.answer.head_len -= 2, "a head without end");
+    REFUSED(copy[9] = '3', "a head of another status");
+    fill(&l, HEAD TYPE "\r\n", 0);
+    len = write_all(&l, bytes);
+    bytes[NOTICE_FIXED + 5 + 3] = 0;
+    ok(notice_parse(bytes, len, NOW, &out, head), "refused: a NUL in the path");
+}
+
+/* What a child tells. */
+static void tell(int n)
+{
+    char key[32];
+    lesson l;
+
+    while (n--) {
+        fill(&l, HEAD TYPE "\r\n", 0);
+        l.when = parcel_now();
+        l.key_len = (uint16_t)snprintf(key, sizeof(key), "key %d", n);
+        l.key = (const unsigned char *)key;
+        notice_post(&l);
+    }
+}
+
+static void test_processes(void)
+{
+    apr_pool_t *p;
+    const lesson *l;
+    int n = 0, own = 0;
+    pid_t pid;
+
+    ok(!notice_read(&l) && !l, "without a board there is nothing");
+    tell(1);
+    apr_pool_create(&p, NULL);
+    ok(!notice_make(p), "a board");
+    tell(1);
+    notice_follow();
+    pid = fork();
+    if (!pid) {
+        tell(3);
+        _exit(0);
+    }
+    waitpid(pid, NULL, 0);
+    tell(2);
+    while (notice_read(&l)) {
+        n += l && l->key_len == 5 && l->key[4] == '2' - n
+             && !strcmp(l->path, "/a/path");
+        own += !l;
+    }
+    is_int(n, 3, "what another process told");
+    is_int(own, 2, "its own is passed over");
+    apr_pool_destroy(p);
+    ok(1, "the board goes with its pool");
+}
+
+int main(void)
+{
+    apr_initialize();
+    test_round();
+    test_refused();
+    test_processes();
+    apr_terminate();
+    return done();
+}
