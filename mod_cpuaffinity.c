@@ -216,7 +216,7 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_insert_network_bucket(door_network_bucket, NULL, NULL,
                                   APR_HOOK_FIRST);
     /* Where core, at REALLY_LAST, puts the socket. */
-    ap_hook_insert_network_bucket(intake_network_bucket, NULL, NULL,
+    ap_hook_insert_network_bucket(input_gate_network_bucket, NULL, NULL,
                                   APR_HOOK_LAST);
     ap_hook_pre_close_connection(pre_close, NULL, NULL, APR_HOOK_FIRST);
 

@@ -18,7 +18,7 @@ my %use = (
     UNSET => 'may not be configured where `FixedStatic` is to work',
 );
 for my $use (sort keys %use) {
-    my @code = sort $code =~ /\{"(\w+)\.c", LEARNMODULES_$use\}/g;
+    my @code = sort $code =~ /\{"(\w+)\.c", MODULES_$use\}/g;
     my ($row) = $doc =~ /^\| \Q$use{$use}\E \| (.*) \|$/m;
     cmp_ok scalar(@code), '>=', 1, "$use: modules were read";
     is_deeply [ sort split / /, $row // '' ], \@code, "$use: the same modules";

@@ -212,7 +212,7 @@ static void publish(const plan *pl, server_rec *s)
     char *text = json_dumps(json, JSON_COMPACT);
 
     affinity.plan_fd =
-        text ? sharedmem_publish(PLAN_MEMFD, text, strlen(text)) : -1;
+        text ? shared_mem_publish(PLAN_MEMFD, text, strlen(text)) : -1;
     if (affinity.plan_fd < 0) {
         ap_log_error(APLOG_MARK, APLOG_INFO, errno, s,
                      "CPUAffinity: the plan is not shown to "
@@ -390,7 +390,7 @@ static void look_after_self(conn_rec *c)
     if (!cf->watch || affinity.seat < 0) {
         return;
     }
-    now = parcel_now();
+    now = clock_ms();
     if (now >= affinity.next_pass) {
         watch_config w = {0};
 

@@ -17,7 +17,7 @@
 #define CPU_SYSFS "/sys/devices/system/cpu/"
 
 /* A machine of 4096 CPUs is exported as 3 MiB. */
-#define ANSWER_MAX (64 << 20)
+#define RESPONSE_MAX (64 << 20)
 
 /* What a probe may take beside what httpd has. */
 #define MEMORY_MAX (1 << 30)
@@ -267,7 +267,7 @@ static char *receive(apr_pool_t *p, int fd, size_t *length, const char **error)
         }
         *length += (size_t)n;
         if (*length == room) {
-            char *more = room < ANSWER_MAX ? realloc(text, room *= 2) : NULL;
+            char *more = room < RESPONSE_MAX ? realloc(text, room *= 2) : NULL;
 
             if (!more) {
                 break;

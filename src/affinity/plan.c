@@ -244,8 +244,8 @@ static int never_room(const policy *pol)
 
 /* @a set without the listener's CPUs if those are its alone. When nothing is
  * left: all of it or, if that is an error, NULL with m->error. */
-static cpuset *leave_listener(maker *m, const plan_place *place, int index,
-                              cpuset *set)
+static cpuset *detach_listener(maker *m, const plan_place *place, int index,
+                               cpuset *set)
 {
     cpuset *rest;
     const char *error;
@@ -282,8 +282,8 @@ static int place_workers(maker *m, plan_place *place, int index,
 
     if (sets) {
         for (i = 0; i < sets->nelts; i++) {
-            rest = leave_listener(m, place, index,
-                                  APR_ARRAY_IDX(sets, i, cpuset *));
+            rest = detach_listener(m, place, index,
+                                   APR_ARRAY_IDX(sets, i, cpuset *));
             if (!rest) {
                 return -1;
             }
@@ -291,7 +291,7 @@ static int place_workers(maker *m, plan_place *place, int index,
         }
     }
     else {
-        rest = leave_listener(m, place, index, place->process);
+        rest = detach_listener(m, place, index, place->process);
         if (!rest) {
             return -1;
         }

@@ -8,18 +8,18 @@
 
 static apr_status_t unmap(void *data)
 {
-    sharedmem_free(data);
+    shared_mem_free(data);
     return APR_SUCCESS;
 }
 
 seat_table *seat_table_make(apr_pool_t *p, int seats)
 {
-    sharedmem *m = apr_palloc(p, sizeof(*m));
+    shared_mem *m = apr_palloc(p, sizeof(*m));
     seat_table *t = apr_palloc(p, sizeof(*t));
 
-    if (sharedmem_make(m, SEAT_MEMFD,
-                       sizeof(seat_shared)
-                           + (size_t)seats * sizeof(seat_row))) {
+    if (shared_mem_make(m, SEAT_MEMFD,
+                        sizeof(seat_shared)
+                            + (size_t)seats * sizeof(seat_row))) {
         return NULL;
     }
     apr_pool_cleanup_register(p, m, unmap, apr_pool_cleanup_null);

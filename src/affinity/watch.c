@@ -49,7 +49,7 @@ static const cpuset *worker_set(const watch_config *cf, int worker)
     return cf->seat < 0 ? cf->allowed : plan_worker(cf->plan, cf->seat, worker);
 }
 
-static const cpuset *listener_set(const watch_config *cf)
+static const cpuset *accept_set(const watch_config *cf)
 {
     return cf->seat < 0 ? cf->allowed : plan_seat(cf->plan, cf->seat)->listener;
 }
@@ -153,7 +153,7 @@ static const cpuset *wanted(task_row *task)
     case TASK_WORKER:
         return worker_set(cf, task->index);
     case TASK_LISTENER:
-        return listener_set(cf);
+        return accept_set(cf);
     default:
         return process_set(cf);
     }
@@ -172,7 +172,7 @@ static void find_listener(const apr_array_header_t *tasks)
             watch.listener = t->tid;
             t->role = TASK_LISTENER;
             pin_name(t->tid, "httpd/listen");
-            pin_set(t->tid, listener_set(&watch.cf), NULL);
+            pin_set(t->tid, accept_set(&watch.cf), NULL);
         }
     }
 }

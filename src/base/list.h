@@ -5,36 +5,36 @@
 
 #include <stddef.h>
 
-typedef struct cachelist {
-    struct cachelist *prev;
-    struct cachelist *next;
-} cachelist;
+typedef struct list {
+    struct list *prev;
+    struct list *next;
+} list;
 
 /* The structure of type @a t whose member @a m is at @a link. */
-#define CACHELIST_OF(link, t, m) ((t *)((char *)(link)-offsetof(t, m)))
+#define LIST_OF(link, t, m) ((t *)((char *)(link)-offsetof(t, m)))
 
-static inline void cachelist_init(cachelist *l)
+static inline void list_init(list *l)
 {
     l->prev = l->next = l;
 }
 
-static inline int cachelist_empty(const cachelist *l)
+static inline int list_empty(const list *l)
 {
     return l->next == l;
 }
 
 /* Takes a member out; it is then a list of its own. */
-static inline void cachelist_remove(cachelist *l)
+static inline void list_remove(list *l)
 {
     l->prev->next = l->next;
     l->next->prev = l->prev;
-    cachelist_init(l);
+    list_init(l);
 }
 
 /* Puts a member, in a list or not, at the front of @a head. */
-static inline void cachelist_front(cachelist *head, cachelist *l)
+static inline void list_front(list *head, list *l)
 {
-    cachelist_remove(l);
+    list_remove(l);
     l->next = head->next;
     l->prev = head;
     head->next->prev = l;

@@ -29,7 +29,7 @@ static int make_sealed(const char *name, size_t size)
                : fd;
 }
 
-int sharedmem_make(sharedmem *m, const char *name, size_t size)
+int shared_mem_make(shared_mem *m, const char *name, size_t size)
 {
     int flags = MAP_SHARED;
 
@@ -44,7 +44,7 @@ int sharedmem_make(sharedmem *m, const char *name, size_t size)
     return m->at == MAP_FAILED ? fail(m->fd) : 0;
 }
 
-void sharedmem_free(sharedmem *m)
+void shared_mem_free(shared_mem *m)
 {
     munmap(m->at, m->size);
     if (m->fd >= 0) {
@@ -69,7 +69,7 @@ static int write_all(int fd, const char *bytes, size_t size)
     return 0;
 }
 
-int sharedmem_publish(const char *name, const void *bytes, size_t size)
+int shared_mem_publish(const char *name, const void *bytes, size_t size)
 {
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 

@@ -13,24 +13,24 @@
 
 #include <stddef.h>
 
-typedef struct sharedmem {
+typedef struct shared_mem {
     void *at;
     size_t size; /* bytes */
     int fd;      /* -1: the kernel gave no memfd; nobody can open this */
-} sharedmem;
+} shared_mem;
 
 /*
  * Makes zeroed memory; children have it by fork. Before there are any.
  * @param name of the memfd, for /proc
  * @return 0, or -1 with errno
  */
-int sharedmem_make(sharedmem *m, const char *name, size_t size);
+int shared_mem_make(shared_mem *m, const char *name, size_t size);
 
 /* Gives up this process's part of it. */
-void sharedmem_free(sharedmem *m);
+void shared_mem_free(shared_mem *m);
 
 /* Bytes that nobody can ever change, for other programs to find in /proc.
  * @return a descriptor, or -1 with errno */
-int sharedmem_publish(const char *name, const void *bytes, size_t size);
+int shared_mem_publish(const char *name, const void *bytes, size_t size);
 
 #endif

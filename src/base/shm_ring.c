@@ -29,9 +29,9 @@ typedef struct shared {
     uint64_t ring[];
 } shared;
 
-struct board {
+struct shm_ring {
     pthread_mutex_t threads; /* of this process */
-    sharedmem memory;
+    shared_mem memory;
     shared *mem;  /* in it */
     size_t words; /* not read from memory that others write */
 };
@@ -46,14 +46,14 @@ static size_t words_of(size_t bytes)
     return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
 }
 
-board *board_make(size_t words)
+shm_ring *shm_ring_make(size_t words)
 {
-    board *b = malloc(sizeof(*b));
+    shm_ring *b = malloc(sizeof(*b));
 
     if (!b) {
         return NULL;
     }
-    if (sharedmem_make(&b->memory, "cpuaffinity-board", bytes_of(words))) {
+    if (shared_mem_make(&b->memory, "cpuaffinity-board", bytes_of(words))) {
         free(b);
         return NULL;
     }
@@ -61,42 +61,42 @@ board *board_make(size_t words)
     b->mem = b->memory.at;
     b->words = words;
     if (b->memory.fd < 0) {
-        board_free(b); /* there is nothing to lock */
+        shm_ring_free(b); /* there is nothing to lock */
         errno = ENOSYS;
         return NULL;
     }
     return b;
 }
 
-void board_free(board *b)
+void shm_ring_free(shm_ring *b)
 {
-    sharedmem_free(&b->memory);
+    shared_mem_free(&b->memory);
     pthread_mutex_destroy(&b->threads);
     free(b);
 }
 
 /* F_WRLCK, without waiting, or F_UNLCK. @return 0 or -1 with errno */
-static int lock_processes(const board *b, short type)
+static int lock_processes(const shm_ring *b, short type)
 {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_len = 1};
 
     return fcntl(b->memory.fd, F_SETLK, &lock);
 }
 
-static void put(board *b, uint64_t at, uint64_t word)
+static void put(shm_ring *b, uint64_t at, uint64_t word)
 {
     __atomic_store_n(&b->mem->ring[at & (b->words - 1)], word,
                      __ATOMIC_RELAXED);
 }
 
-static uint64_t get(const board *b, uint64_t at)
+static uint64_t get(const shm_ring *b, uint64_t at)
 {
     return __atomic_load_n(&b->mem->ring[at & (b->words - 1)],
                            __ATOMIC_RELAXED);
 }
 
 /* The parts one after the other, from word @a at on. */
-static void put_parts(board *b, uint64_t at, const struct iovec *parts,
+static void put_parts(shm_ring *b, uint64_t at, const struct iovec *parts,
                       int nparts)
 {
     uint64_t word = 0;
@@ -125,7 +125,7 @@ static void put_parts(board *b, uint64_t at, const struct iovec *parts,
     }
 }
 
-static void write_message(board *b, size_t len, const struct iovec *parts,
+static void write_message(shm_ring *b, size_t len, const struct iovec *parts,
                           int nparts)
 {
     shared *m = b->mem;
@@ -142,7 +142,7 @@ static void write_message(board *b, size_t len, const struct iovec *parts,
     __atomic_store_n(&m->head, end, __ATOMIC_RELEASE);
 }
 
-int board_post(board *b, const struct iovec *parts, int nparts)
+int shm_ring_post(shm_ring *b, const struct iovec *parts, int nparts)
 {
     size_t len = 0;
     int error, i;
@@ -169,7 +169,7 @@ int board_post(board *b, const struct iovec *parts, int nparts)
     return error ? -1 : 0;
 }
 
-void board_follow(board_reader *r, const board *b)
+void shm_ring_follow(shm_ring_reader *r, const shm_ring *b)
 {
     r->board = b;
     r->at = __atomic_load_n(&b->mem->head, __ATOMIC_ACQUIRE);
@@ -177,7 +177,7 @@ void board_follow(board_reader *r, const board *b)
 }
 
 /* The words of a message of @a len bytes. */
-static void copy(const board *b, uint64_t at, char *to, size_t len)
+static void copy(const shm_ring *b, uint64_t at, char *to, size_t len)
 {
     while (len) {
         uint64_t word = get(b, at++);
@@ -190,16 +190,16 @@ static void copy(const board *b, uint64_t at, char *to, size_t len)
 }
 
 /* What is there up to @a head is not to be had any more. */
-static size_t too_late(board_reader *r, uint64_t head)
+static size_t too_late(shm_ring_reader *r, uint64_t head)
 {
     r->at = head;
     r->lost++;
     return 0;
 }
 
-size_t board_read(board_reader *r, void *buf, size_t size)
+size_t shm_ring_read(shm_ring_reader *r, void *buf, size_t size)
 {
-    const board *b = r->board;
+    const shm_ring *b = r->board;
     /* Once: whoever moves it all the time does not keep us here. */
     uint64_t head = __atomic_load_n(&b->mem->head, __ATOMIC_ACQUIRE);
     uint64_t len, reserved;

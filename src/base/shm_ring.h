@@ -13,14 +13,14 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-typedef struct board board;
+typedef struct shm_ring shm_ring;
 
 /* Where a reader is. Its owner's alone. */
-typedef struct board_reader {
-    const board *board;
+typedef struct shm_ring_reader {
+    const shm_ring *board;
     uint64_t at;   /* words, since the board was made */
     uint64_t lost; /* times that it was too slow */
-} board_reader;
+} shm_ring_reader;
 
 /*
  * Makes one; children have it by fork, as long as nobody posts then. Pages
@@ -28,26 +28,26 @@ typedef struct board_reader {
  * @param words of 8 bytes, a power of two
  * @return NULL with errno
  */
-board *board_make(size_t words);
+shm_ring *shm_ring_make(size_t words);
 
 /* Gives up this process's part of it. */
-void board_free(board *b);
+void shm_ring_free(shm_ring *b);
 
 /*
  * Posts a message made of parts; never blocks. Any thread of any process.
  * @return 0, or -1: lost (EBUSY another one is posting, EMSGSIZE nothing, or
  *         more than a quarter of the ring, or what fcntl says)
  */
-int board_post(board *b, const struct iovec *parts, int nparts);
+int shm_ring_post(shm_ring *b, const struct iovec *parts, int nparts);
 
 /* Reads from now on. */
-void board_follow(board_reader *r, const board *b);
+void shm_ring_follow(shm_ring_reader *r, const shm_ring *b);
 
 /*
  * The next message.
  * @param buf receives it; a longer one is skipped
  * @return its length, 0: there is none now
  */
-size_t board_read(board_reader *r, void *buf, size_t size);
+size_t shm_ring_read(shm_ring_reader *r, void *buf, size_t size);
 
 #endif

@@ -3,12 +3,12 @@
 #include <stddef.h>
 #include <string.h>
 
-static void empty(wheel_timer *head)
+static void empty(timer_wheel_entry *head)
 {
     head->next = head->prev = head;
 }
 
-static void append(wheel_timer *head, wheel_timer *t)
+static void append(timer_wheel_entry *head, timer_wheel_entry *t)
 {
     t->prev = head->prev;
     t->next = head;
@@ -16,40 +16,40 @@ static void append(wheel_timer *head, wheel_timer *t)
     head->prev = t;
 }
 
-static void take_out(wheel_timer *t)
+static void take_out(timer_wheel_entry *t)
 {
     t->prev->next = t->next;
     t->next->prev = t->prev;
     t->next = t->prev = NULL;
 }
 
-void wheel_init(wheel *w, int64_t now)
+void timer_wheel_init(timer_wheel *w, int64_t now)
 {
     int i;
 
     memset(w, 0, sizeof(*w));
-    w->tick = now / WHEEL_TICK;
+    w->tick = now / TIMER_WHEEL_TICK;
     empty(&w->expired);
-    for (i = 0; i < WHEEL_SLOTS; i++) {
+    for (i = 0; i < TIMER_WHEEL_SLOTS; i++) {
         empty(&w->slot[i]);
     }
 }
 
-void wheel_set(wheel *w, wheel_timer *t, int64_t deadline)
+void timer_wheel_set(timer_wheel *w, timer_wheel_entry *t, int64_t deadline)
 {
     /* Rounded up: never early. A slot behind the hand comes next. */
-    int64_t tick = (deadline + WHEEL_TICK - 1) / WHEEL_TICK;
+    int64_t tick = (deadline + TIMER_WHEEL_TICK - 1) / TIMER_WHEEL_TICK;
 
-    wheel_clear(w, t);
+    timer_wheel_clear(w, t);
     if (tick <= w->tick) {
         tick = w->tick + 1;
     }
     t->deadline = deadline;
-    append(&w->slot[tick % WHEEL_SLOTS], t);
+    append(&w->slot[tick % TIMER_WHEEL_SLOTS], t);
     w->set++;
 }
 
-void wheel_clear(wheel *w, wheel_timer *t)
+void timer_wheel_clear(timer_wheel *w, timer_wheel_entry *t)
 {
     if (t->next) {
         take_out(t);
@@ -59,12 +59,12 @@ void wheel_clear(wheel *w, wheel_timer *t)
 
 /* Moves what is due from one slot to the expired; a slot also holds timers
  * of later rounds. */
-static void sweep(wheel *w, wheel_timer *head, int64_t now)
+static void sweep(timer_wheel *w, timer_wheel_entry *head, int64_t now)
 {
-    wheel_timer *t = head->next;
+    timer_wheel_entry *t = head->next;
 
     while (t != head) {
-        wheel_timer *next = t->next;
+        timer_wheel_entry *next = t->next;
 
         if (t->deadline <= now) {
             take_out(t);
@@ -74,17 +74,17 @@ static void sweep(wheel *w, wheel_timer *head, int64_t now)
     }
 }
 
-wheel_timer *wheel_pop(wheel *w, int64_t now)
+timer_wheel_entry *timer_wheel_pop(timer_wheel *w, int64_t now)
 {
-    int64_t tick = now / WHEEL_TICK;
-    wheel_timer *t;
+    int64_t tick = now / TIMER_WHEEL_TICK;
+    timer_wheel_entry *t;
 
-    if (tick - w->tick > WHEEL_SLOTS) {
-        w->tick = tick - WHEEL_SLOTS;
+    if (tick - w->tick > TIMER_WHEEL_SLOTS) {
+        w->tick = tick - TIMER_WHEEL_SLOTS;
     }
     while (w->tick < tick) {
         w->tick++;
-        sweep(w, &w->slot[w->tick % WHEEL_SLOTS], now);
+        sweep(w, &w->slot[w->tick % TIMER_WHEEL_SLOTS], now);
     }
     if (w->expired.next == &w->expired) {
         return NULL;
@@ -95,7 +95,7 @@ wheel_timer *wheel_pop(wheel *w, int64_t now)
     return t;
 }
 
-int wheel_wait(const wheel *w, int64_t now)
+int timer_wheel_wait(const timer_wheel *w, int64_t now)
 {
     int64_t tick;
 
@@ -105,12 +105,13 @@ int wheel_wait(const wheel *w, int64_t now)
     if (w->expired.next != &w->expired) {
         return 0;
     }
-    for (tick = w->tick + 1; tick < w->tick + WHEEL_SLOTS; tick++) {
-        const wheel_timer *head = &w->slot[tick % WHEEL_SLOTS];
+    for (tick = w->tick + 1; tick < w->tick + TIMER_WHEEL_SLOTS; tick++) {
+        const timer_wheel_entry *head = &w->slot[tick % TIMER_WHEEL_SLOTS];
 
         if (head->next != head) {
             break;
         }
     }
-    return tick * WHEEL_TICK > now ? (int)(tick * WHEEL_TICK - now) : 0;
+    return tick * TIMER_WHEEL_TICK > now ? (int)(tick * TIMER_WHEEL_TICK - now)
+                                         : 0;
 }

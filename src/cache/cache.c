@@ -21,17 +21,17 @@ enum segment {
 /* An entry with what callers do not see; its key, path and head follow. */
 typedef struct node {
     cache_entry pub;
-    cachestore_user user;
+    cache_store_user user;
     struct node *next; /* in its bucket */
     uint64_t hash;
-    cachelist order; /* in its segment, the last used in front */
+    list order; /* in its segment, the last used in front */
     enum segment segment;
     int gone; /* out of the table, kept for its holders */
     int64_t learned;
     int64_t asked;  /* when it was last to be renewed */
     int64_t looked; /* the path was last the file */
     int64_t touched;
-    cachefile_id id;
+    cache_file_id id;
     size_t key_len;
     char bytes[];
 } node;
@@ -41,7 +41,7 @@ struct cache {
     cachestore store;
     node **buckets;
     size_t mask;
-    cachelist segments[SEGMENTS];
+    list segments[SEGMENTS];
     unsigned entries;
     unsigned protected;
     cache_stats stats; /* the counters of it */
@@ -65,9 +65,9 @@ cache *cache_make(const cache_config *config)
     c->config = *config;
     c->mask = buckets - 1;
     c->buckets = calloc(buckets, sizeof(node *));
-    cachelist_init(&c->segments[TRIAL]);
-    cachelist_init(&c->segments[PROTECTED]);
-    if (!c->buckets || cachestore_init(&c->store, &c->config, buckets)) {
+    list_init(&c->segments[TRIAL]);
+    list_init(&c->segments[PROTECTED]);
+    if (!c->buckets || cache_store_init(&c->store, &c->config, buckets)) {
         free(c->buckets);
         free(c);
         return NULL;
@@ -77,7 +77,7 @@ cache *cache_make(const cache_config *config)
 
 static node *of(cache_entry *e)
 {
-    return CACHELIST_OF(e, node, pub);
+    return LIST_OF(e, node, pub);
 }
 
 /* Out of the table; freed now or when the last holder gives it up. */
@@ -89,10 +89,10 @@ static void take_out(cache *c, node *n)
         ;
     }
     *at = n->next;
-    cachelist_remove(&n->order);
+    list_remove(&n->order);
     c->entries--;
     c->protected -= n->segment == PROTECTED;
-    cachestore_detach(&c->store, &n->user, n->user.holds > 0);
+    cache_store_detach(&c->store, &n->user, n->user.holds > 0);
     if (n->user.holds) {
         n->gone = 1;
     }
@@ -106,8 +106,8 @@ void cache_clear(cache *c)
     int s;
 
     for (s = 0; s < SEGMENTS; s++) {
-        while (!cachelist_empty(&c->segments[s])) {
-            take_out(c, CACHELIST_OF(c->segments[s].next, node, order));
+        while (!list_empty(&c->segments[s])) {
+            take_out(c, LIST_OF(c->segments[s].next, node, order));
         }
     }
 }
@@ -118,7 +118,7 @@ void cache_free(cache *c)
         return;
     }
     cache_clear(c);
-    cachestore_close(&c->store);
+    cache_store_close(&c->store);
     free(c->buckets);
     free(c);
 }
@@ -155,13 +155,13 @@ static void protect(cache *c, node *n)
         n->segment = PROTECTED;
         c->protected ++;
     }
-    cachelist_front(&c->segments[PROTECTED], &n->order);
+    list_front(&c->segments[PROTECTED], &n->order);
     if (c->protected > c->config.entries - c->config.entries / 5) {
-        node *last = CACHELIST_OF(c->segments[PROTECTED].prev, node, order);
+        node *last = LIST_OF(c->segments[PROTECTED].prev, node, order);
 
         last->segment = TRIAL;
         c->protected --;
-        cachelist_front(&c->segments[TRIAL], &last->order);
+        list_front(&c->segments[TRIAL], &last->order);
     }
 }
 
@@ -170,10 +170,10 @@ static void protect(cache *c, node *n)
  * a copy cannot be edited in place, but it can. */
 static int look(cache *c, node *n, int64_t now)
 {
-    const cachestore_file *f = n->user.file;
+    const cache_store_file *f = n->user.file;
 
     if (now - n->looked < c->config.valid) {
-        if (f->pub.fd < 0 || cachefile_still(f->pub.fd, &n->id)) {
+        if (f->pub.fd < 0 || cache_file_still(f->pub.fd, &n->id)) {
             return 1;
         }
         c->stats.stale++;
@@ -181,11 +181,11 @@ static int look(cache *c, node *n, int64_t now)
         return 0;
     }
     c->stats.validations++;
-    switch (cachefile_look(n->pub.path, &n->id)) {
-    case CACHEFILE_SAME:
+    switch (cache_file_look(n->pub.path, &n->id)) {
+    case CACHE_FILE_SAME:
         n->looked = now;
         return 1;
-    case CACHEFILE_CHANGED:
+    case CACHE_FILE_CHANGED:
         c->stats.stale++;
         take_out(c, n);
         return 0;
@@ -215,7 +215,7 @@ int cache_use(cache *c, cache_entry *e, int64_t now)
     if (n->touched != now) {
         n->touched = now;
         protect(c, n);
-        cachestore_touch(&c->store, &n->user);
+        cache_store_touch(&c->store, &n->user);
     }
     e->hits++;
     c->stats.hits++;
@@ -254,7 +254,7 @@ void cache_release(cache *c, cache_entry *e)
 
     n->user.file->holds--;
     if (--n->user.holds == 0 && n->gone) {
-        cachestore_unref(&c->store, n->user.file);
+        cache_store_unref(&c->store, n->user.file);
         free(n);
     }
 }
@@ -267,16 +267,15 @@ void cache_forget(cache *c, cache_entry *e)
 }
 
 /* All keys of a file. */
-static void take_out_file(cache *c, cachestore_file *f)
+static void take_out_file(cache *c, cache_store_file *f)
 {
     f->refs++;
-    while (!cachelist_empty(&f->users)) {
-        cachestore_user *u =
-            CACHELIST_OF(f->users.next, cachestore_user, sibling);
+    while (!list_empty(&f->users)) {
+        cache_store_user *u = LIST_OF(f->users.next, cache_store_user, sibling);
 
         take_out(c, of(u->entry));
     }
-    cachestore_unref(&c->store, f);
+    cache_store_unref(&c->store, f);
 }
 
 void cache_forget_file(cache *c, cache_entry *e)
@@ -291,26 +290,26 @@ void cache_forget_file(cache *c, cache_entry *e)
 
 unsigned cache_shed(cache *c, unsigned n)
 {
-    return cachestore_shed(&c->store, n);
+    return cache_store_shed(&c->store, n);
 }
 
 /* Pushes out the longest unused, those on trial first. */
 static void make_room(cache *c)
 {
     while (c->entries >= c->config.entries) {
-        cachelist *s = &c->segments[TRIAL];
+        list *s = &c->segments[TRIAL];
 
-        if (cachelist_empty(s)) {
+        if (list_empty(s)) {
             s = &c->segments[PROTECTED];
         }
-        take_out(c, CACHELIST_OF(s->prev, node, order));
+        take_out(c, LIST_OF(s->prev, node, order));
         c->stats.evicted++;
     }
 }
 
 /* A new entry, once seen, on trial. */
 static node *insert(cache *c, uint64_t hash, const void *key, size_t len,
-                    const answer *a, const char *path)
+                    const response *a, const char *path)
 {
     size_t path_size = strlen(path) + 1;
     node *n = malloc(sizeof(*n) + len + path_size + a->head_len);
@@ -327,12 +326,12 @@ static node *insert(cache *c, uint64_t hash, const void *key, size_t len,
     memcpy(n->bytes, key, len);
     memcpy(n->bytes + len, path, path_size);
     n->pub.path = n->bytes + len;
-    answer_copy(&n->pub.answer, a, n->bytes + len + path_size);
+    response_copy(&n->pub.answer, a, n->bytes + len + path_size);
     n->next = c->buckets[hash & c->mask];
     c->buckets[hash & c->mask] = n;
     n->segment = TRIAL;
-    cachelist_init(&n->order);
-    cachelist_front(&c->segments[TRIAL], &n->order);
+    list_init(&n->order);
+    list_front(&c->segments[TRIAL], &n->order);
     c->entries++;
     return n;
 }
@@ -342,16 +341,16 @@ static node *insert(cache *c, uint64_t hash, const void *key, size_t len,
 static cache_outcome confirm(cache *c, node *n, int64_t now)
 {
     if (!n->user.file
-        && cachestore_attach(&c->store, &n->user, n->pub.path, &n->id, now)) {
+        && cache_store_attach(&c->store, &n->user, n->pub.path, &n->id, now)) {
         return CACHE_REFUSED;
     }
-    switch (cachestore_verify(&n->user, n->pub.path, now)) {
-    case CACHEFILE_SAME:
+    switch (cache_store_verify(&n->user, n->pub.path, now)) {
+    case CACHE_FILE_SAME:
         n->pub.live = 1;
         n->learned = now;
         n->looked = now;
         return CACHE_LIVE;
-    case CACHEFILE_CHANGED:
+    case CACHE_FILE_CHANGED:
         take_out_file(c, n->user.file);
         c->stats.stale++;
         return CACHE_CHANGED;
@@ -361,16 +360,16 @@ static cache_outcome confirm(cache *c, node *n, int64_t now)
 }
 
 cache_outcome cache_learn(cache *c, const void *key, size_t len,
-                          const answer *a, const char *path,
+                          const response *a, const char *path,
                           const struct stat *st, int64_t now, const void *tag)
 {
     uint64_t hash = siphash_13(c->config.secret, key, len);
-    cachefile_id id;
+    cache_file_id id;
     cache_outcome outcome = CACHE_ONCE;
     node *n;
 
     if (len == 0 || len > REQUEST_KEY || path[0] != '/'
-        || strlen(path) > PATH_LONGEST || cachefile_identify(&id, st)
+        || strlen(path) > PATH_LONGEST || cache_file_identify(&id, st)
         || id.size != a->size) {
         return CACHE_REFUSED;
     }
@@ -379,7 +378,7 @@ cache_outcome cache_learn(cache *c, const void *key, size_t len,
         return CACHE_REFUSED; /* another process's, and late */
     }
     if (n) {
-        if (answer_same(&n->pub.answer, a) && cachefile_same(&n->id, &id)
+        if (response_same(&n->pub.answer, a) && cache_file_same(&n->id, &id)
             && !strcmp(n->pub.path, path)) {
             if (a->clocked && a->date == n->pub.answer.date) {
                 return CACHE_ONCE;
@@ -406,7 +405,7 @@ cache_outcome cache_learn(cache *c, const void *key, size_t len,
 
 void cache_get_stats(const cache *c, cache_stats *out)
 {
-    const cachelist *l;
+    const list *l;
     int s;
 
     *out = c->stats;
@@ -417,7 +416,7 @@ void cache_get_stats(const cache *c, cache_stats *out)
     out->live = 0;
     for (s = 0; s < SEGMENTS; s++) {
         for (l = c->segments[s].next; l != &c->segments[s]; l = l->next) {
-            out->live += (unsigned)CACHELIST_OF(l, node, order)->pub.live;
+            out->live += (unsigned)LIST_OF(l, node, order)->pub.live;
         }
     }
 }

@@ -42,12 +42,12 @@ typedef struct cache_file {
     const char *data; /* the whole content, or NULL: send from fd */
     int fd;           /* open for reading, or -1 */
     int64_t size;
-    cold_range warm; /* the sender's */
+    page_cache_range warm; /* the sender's */
 } cache_file;
 
 /* One answer. Read-only for callers. */
 typedef struct cache_entry {
-    answer answer;
+    response answer;
     cache_file *file; /* NULL until live */
     const char *path; /* as httpd opens it */
     const void *tag;  /* the caller's, of the last cache_learn() */
@@ -124,7 +124,7 @@ void cache_release(cache *c, cache_entry *e);
  * than CACHE_AGE, whatever the file's times say.
  */
 cache_outcome cache_learn(cache *c, const void *key, size_t len,
-                          const answer *a, const char *path,
+                          const response *a, const char *path,
                           const struct stat *st, int64_t now, const void *tag);
 
 /* Forgets one key (an audit found a difference, a file failed in sending). */

@@ -13,7 +13,7 @@ static int64_t nanoseconds(const struct timespec *t)
     return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
 }
 
-int cachefile_identify(cachefile_id *id, const struct stat *st)
+int cache_file_identify(cache_file_id *id, const struct stat *st)
 {
     memset(id, 0, sizeof(*id));
     id->dev = st->st_dev;
@@ -27,18 +27,18 @@ int cachefile_identify(cachefile_id *id, const struct stat *st)
     return S_ISREG(st->st_mode) ? 0 : -1;
 }
 
-int cachefile_same(const cachefile_id *a, const cachefile_id *b)
+int cache_file_same(const cache_file_id *a, const cache_file_id *b)
 {
     return !memcmp(a, b, sizeof(*a));
 }
 
-int cachefile_still(int fd, const cachefile_id *id)
+int cache_file_still(int fd, const cache_file_id *id)
 {
     struct stat st;
-    cachefile_id now;
+    cache_file_id now;
 
-    return fstat(fd, &st) == 0 && cachefile_identify(&now, &st) == 0
-           && cachefile_same(&now, id);
+    return fstat(fd, &st) == 0 && cache_file_identify(&now, &st) == 0
+           && cache_file_same(&now, id);
 }
 
 static int open_file(const char *path)
@@ -51,17 +51,17 @@ static int open_file(const char *path)
     return fd;
 }
 
-cachefile_found cachefile_look(const char *path, const cachefile_id *id)
+cache_file_found cache_file_look(const char *path, const cache_file_id *id)
 {
     int fd = open_file(path), same;
 
     if (fd < 0) {
-        return errno == EMFILE || errno == ENFILE ? CACHEFILE_UNKNOWN
-                                                  : CACHEFILE_CHANGED;
+        return errno == EMFILE || errno == ENFILE ? CACHE_FILE_UNKNOWN
+                                                  : CACHE_FILE_CHANGED;
     }
-    same = cachefile_still(fd, id);
+    same = cache_file_still(fd, id);
     close(fd);
-    return same ? CACHEFILE_SAME : CACHEFILE_CHANGED;
+    return same ? CACHE_FILE_SAME : CACHE_FILE_CHANGED;
 }
 
 /* Reads, not maps: a mapped file that is truncated raises SIGBUS. */
@@ -84,7 +84,7 @@ static int read_part(int fd, char *data, int64_t off, int64_t size)
     return 0;
 }
 
-static int copy_file(cache_file *f, int fd, const cachefile_id *id)
+static int copy_file(cache_file *f, int fd, const cache_file_id *id)
 {
     char *data = malloc(id->size ? (size_t)id->size : 1);
 
@@ -96,7 +96,7 @@ static int copy_file(cache_file *f, int fd, const cachefile_id *id)
         return -1;
     }
     errno = 0;
-    if (!cachefile_still(fd, id)) {
+    if (!cache_file_still(fd, id)) {
         free(data);
         return -1;
     }
@@ -104,8 +104,8 @@ static int copy_file(cache_file *f, int fd, const cachefile_id *id)
     return 0;
 }
 
-int cachefile_load(cache_file *f, const char *path, const cachefile_id *id,
-                   int in_memory)
+int cache_file_load(cache_file *f, const char *path, const cache_file_id *id,
+                    int in_memory)
 {
     int fd = open_file(path), rc = 0, error;
 
@@ -115,7 +115,7 @@ int cachefile_load(cache_file *f, const char *path, const cachefile_id *id,
     if (fd < 0) {
         return -1;
     }
-    if (!cachefile_still(fd, id)) {
+    if (!cache_file_still(fd, id)) {
         close(fd);
         errno = 0;
         return -1;
@@ -131,7 +131,7 @@ int cachefile_load(cache_file *f, const char *path, const cachefile_id *id,
     return rc;
 }
 
-static cachefile_found compare(const cache_file *f, int fd)
+static cache_file_found compare(const cache_file *f, int fd)
 {
     char part[PART];
     int64_t off;
@@ -140,31 +140,31 @@ static cachefile_found compare(const cache_file *f, int fd)
         int64_t n = f->size - off < PART ? f->size - off : PART;
 
         if (read_part(fd, part, off, n)) {
-            return errno ? CACHEFILE_UNKNOWN : CACHEFILE_CHANGED;
+            return errno ? CACHE_FILE_UNKNOWN : CACHE_FILE_CHANGED;
         }
         if (memcmp(part, f->data + off, (size_t)n) != 0) {
-            return CACHEFILE_CHANGED;
+            return CACHE_FILE_CHANGED;
         }
     }
-    return CACHEFILE_SAME;
+    return CACHE_FILE_SAME;
 }
 
-cachefile_found cachefile_compare(const cache_file *f, const char *path,
-                                  const cachefile_id *id)
+cache_file_found cache_file_compare(const cache_file *f, const char *path,
+                                    const cache_file_id *id)
 {
     int fd = open_file(path);
-    cachefile_found found;
+    cache_file_found found;
 
     if (fd < 0) {
-        return errno == ENOENT || errno == EACCES ? CACHEFILE_CHANGED
-                                                  : CACHEFILE_UNKNOWN;
+        return errno == ENOENT || errno == EACCES ? CACHE_FILE_CHANGED
+                                                  : CACHE_FILE_UNKNOWN;
     }
-    found = cachefile_still(fd, id) ? compare(f, fd) : CACHEFILE_CHANGED;
+    found = cache_file_still(fd, id) ? compare(f, fd) : CACHE_FILE_CHANGED;
     close(fd);
     return found;
 }
 
-void cachefile_unload(cache_file *f)
+void cache_file_unload(cache_file *f)
 {
     free((char *)f->data);
     f->data = NULL;

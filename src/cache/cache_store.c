@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int cachestore_init(cachestore *s, const cache_config *config, size_t buckets)
+int cache_store_init(cachestore *s, const cache_config *config, size_t buckets)
 {
-    s->buckets = calloc(buckets, sizeof(cachestore_file *));
+    s->buckets = calloc(buckets, sizeof(cache_store_file *));
     s->mask = buckets - 1;
-    cachelist_init(&s->order);
+    list_init(&s->order);
     s->config = config;
     s->memory = 0;
     s->descriptors = 0;
@@ -15,23 +15,23 @@ int cachestore_init(cachestore *s, const cache_config *config, size_t buckets)
     return s->buckets ? 0 : -1;
 }
 
-void cachestore_close(cachestore *s)
+void cache_store_close(cachestore *s)
 {
     free(s->buckets);
     s->buckets = NULL;
 }
 
 /* Inode numbers are nobody's to choose freely, but may have patterns. */
-static cachestore_file **bucket(cachestore *s, const cachefile_id *id)
+static cache_store_file **bucket(cachestore *s, const cache_file_id *id)
 {
     uint64_t h = (id->ino ^ id->dev << 32) * 0x9e3779b97f4a7c15;
 
     return &s->buckets[(h >> 32) & s->mask];
 }
 
-static cachestore_file *find(cachestore *s, const cachefile_id *id)
+static cache_store_file *find(cachestore *s, const cache_file_id *id)
 {
-    cachestore_file *f = *bucket(s, id);
+    cache_store_file *f = *bucket(s, id);
 
     while (f && (f->id.ino != id->ino || f->id.dev != id->dev)) {
         f = f->next;
@@ -40,9 +40,9 @@ static cachestore_file *find(cachestore *s, const cachefile_id *id)
 }
 
 /* Nobody finds the file from now on; who has it keeps it. */
-static void unlist(cachestore *s, cachestore_file *f)
+static void unlist(cachestore *s, cache_store_file *f)
 {
-    cachestore_file **at;
+    cache_store_file **at;
 
     if (!f->listed) {
         return;
@@ -51,11 +51,11 @@ static void unlist(cachestore *s, cachestore_file *f)
         ;
     }
     *at = f->next;
-    cachelist_remove(&f->order);
+    list_remove(&f->order);
     f->listed = 0;
 }
 
-void cachestore_unref(cachestore *s, cachestore_file *f)
+void cache_store_unref(cachestore *s, cache_store_file *f)
 {
     if (--f->refs) {
         return;
@@ -68,46 +68,46 @@ void cachestore_unref(cachestore *s, cachestore_file *f)
         s->descriptors--;
     }
     s->files--;
-    cachefile_unload(&f->pub);
+    cache_file_unload(&f->pub);
     free(f);
 }
 
-void cachestore_detach(cachestore *s, cachestore_user *u, int keep)
+void cache_store_detach(cachestore *s, cache_store_user *u, int keep)
 {
-    cachestore_file *f = u->file;
+    cache_store_file *f = u->file;
 
     u->entry->live = 0;
     if (!f) {
         return;
     }
-    cachelist_remove(&u->sibling);
+    list_remove(&u->sibling);
     f->attached--;
     if (keep) {
         return;
     }
     u->file = NULL;
     u->entry->file = NULL;
-    cachestore_unref(s, f);
+    cache_store_unref(s, f);
 }
 
 /* Takes the file from all its users; nobody holds it. */
-static void drop(cachestore *s, cachestore_file *f)
+static void drop(cachestore *s, cache_store_file *f)
 {
     f->refs++;
-    while (!cachelist_empty(&f->users)) {
-        cachestore_detach(
-            s, CACHELIST_OF(f->users.next, cachestore_user, sibling), 0);
+    while (!list_empty(&f->users)) {
+        cache_store_detach(s, LIST_OF(f->users.next, cache_store_user, sibling),
+                           0);
     }
-    cachestore_unref(s, f);
+    cache_store_unref(s, f);
 }
 
 /* The longest unused file that nobody holds, of memory or open. */
-static cachestore_file *oldest(cachestore *s, int open)
+static cache_store_file *oldest(cachestore *s, int open)
 {
-    cachelist *l;
+    list *l;
 
     for (l = s->order.prev; l != &s->order; l = l->prev) {
-        cachestore_file *f = CACHELIST_OF(l, cachestore_file, order);
+        cache_store_file *f = LIST_OF(l, cache_store_file, order);
 
         if (f->holds == 0 && (f->pub.fd >= 0) == open) {
             return f;
@@ -116,10 +116,10 @@ static cachestore_file *oldest(cachestore *s, int open)
     return NULL;
 }
 
-unsigned cachestore_shed(cachestore *s, unsigned n)
+unsigned cache_store_shed(cachestore *s, unsigned n)
 {
     unsigned done = 0;
-    cachestore_file *f;
+    cache_store_file *f;
 
     while (done < n && (f = oldest(s, 1))) {
         drop(s, f);
@@ -131,7 +131,7 @@ unsigned cachestore_shed(cachestore *s, unsigned n)
 /* Makes room for @a size bytes of memory; 0 when that cannot be. */
 static int memory_room(cachestore *s, uint64_t size)
 {
-    cachestore_file *f;
+    cache_store_file *f;
 
     if (size > s->config->memory) {
         return 0;
@@ -149,15 +149,15 @@ static int memory_room(cachestore *s, uint64_t size)
 static int descriptor_room(cachestore *s)
 {
     return s->descriptors < s->config->descriptors
-           || (s->config->descriptors && cachestore_shed(s, 1));
+           || (s->config->descriptors && cache_store_shed(s, 1));
 }
 
-static cachestore_file *load(cachestore *s, const char *path,
-                             const cachefile_id *id)
+static cache_store_file *load(cachestore *s, const char *path,
+                              const cache_file_id *id)
 {
     uint64_t size = (uint64_t)id->size;
     int in_memory = size <= s->config->small && memory_room(s, size);
-    cachestore_file *f, **at = bucket(s, id);
+    cache_store_file *f, **at = bucket(s, id);
 
     if (!in_memory && !descriptor_room(s)) {
         return NULL;
@@ -166,10 +166,10 @@ static cachestore_file *load(cachestore *s, const char *path,
     if (!f) {
         return NULL;
     }
-    if (cachefile_load(&f->pub, path, id, in_memory)) {
+    if (cache_file_load(&f->pub, path, id, in_memory)) {
         /* out of descriptors: ours make way, and the next one may do */
         if (errno == EMFILE || errno == ENFILE) {
-            cachestore_shed(s, 8);
+            cache_store_shed(s, 8);
         }
         free(f);
         return NULL;
@@ -178,21 +178,21 @@ static cachestore_file *load(cachestore *s, const char *path,
     f->next = *at;
     *at = f;
     f->listed = 1;
-    cachelist_init(&f->order);
-    cachelist_init(&f->users);
-    cachelist_front(&s->order, &f->order);
+    list_init(&f->order);
+    list_init(&f->users);
+    list_front(&s->order, &f->order);
     s->memory += in_memory ? size : 0;
     s->descriptors += !in_memory;
     s->files++;
     return f;
 }
 
-int cachestore_attach(cachestore *s, cachestore_user *u, const char *path,
-                      const cachefile_id *id, int64_t now)
+int cache_store_attach(cachestore *s, cache_store_user *u, const char *path,
+                       const cache_file_id *id, int64_t now)
 {
-    cachestore_file *f = find(s, id);
+    cache_store_file *f = find(s, id);
 
-    if (f && !cachefile_same(&f->id, id)) {
+    if (f && !cache_file_same(&f->id, id)) {
         unlist(s, f); /* its users will find out for themselves */
         f = NULL;
     }
@@ -204,44 +204,44 @@ int cachestore_attach(cachestore *s, cachestore_user *u, const char *path,
         f->as_of = now;
     }
     if (f->attached == CACHE_KEYS_PER_FILE) {
-        cachestore_user *last =
-            CACHELIST_OF(f->users.prev, cachestore_user, sibling);
+        cache_store_user *last =
+            LIST_OF(f->users.prev, cache_store_user, sibling);
 
         if (last->holds) {
             return -1;
         }
-        cachestore_detach(s, last, 0);
+        cache_store_detach(s, last, 0);
     }
     f->refs++;
     f->attached++;
     u->file = f;
     u->entry->file = &f->pub;
-    cachelist_init(&u->sibling);
-    cachestore_touch(s, u);
+    list_init(&u->sibling);
+    cache_store_touch(s, u);
     return 0;
 }
 
-cachefile_found cachestore_verify(cachestore_user *u, const char *path,
-                                  int64_t now)
+cache_file_found cache_store_verify(cache_store_user *u, const char *path,
+                                    int64_t now)
 {
-    cachestore_file *f = u->file;
-    cachefile_found found = CACHEFILE_SAME;
+    cache_store_file *f = u->file;
+    cache_file_found found = CACHE_FILE_SAME;
 
     if (f->pub.data && f->as_of < now) {
-        found = cachefile_compare(&f->pub, path, &f->id);
-        if (found == CACHEFILE_SAME) {
+        found = cache_file_compare(&f->pub, path, &f->id);
+        if (found == CACHE_FILE_SAME) {
             f->as_of = now;
         }
     }
     return found;
 }
 
-void cachestore_touch(cachestore *s, cachestore_user *u)
+void cache_store_touch(cachestore *s, cache_store_user *u)
 {
-    cachestore_file *f = u->file;
+    cache_store_file *f = u->file;
 
     if (f->listed) {
-        cachelist_front(&s->order, &f->order);
+        list_front(&s->order, &f->order);
     }
-    cachelist_front(&f->users, &u->sibling);
+    list_front(&f->users, &u->sibling);
 }

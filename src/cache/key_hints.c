@@ -17,7 +17,7 @@ static uint64_t mask;   /* of its slots, a power of two */
 static lesson_server *servers;
 static int nservers;
 
-int known_make(apr_pool_t *p, unsigned keys)
+int key_hints_make(apr_pool_t *p, unsigned keys)
 {
     unsigned slots = LEAST;
 
@@ -45,14 +45,14 @@ static uint64_t *slot(uint64_t m)
     return &table[(m >> 32) & mask];
 }
 
-void known_add(const unsigned char *key, size_t len)
+void key_hints_add(const unsigned char *key, size_t len)
 {
     uint64_t m = mark(key, len);
 
     __atomic_store_n(slot(m), m, __ATOMIC_RELAXED);
 }
 
-void known_forget(const unsigned char *key, size_t len)
+void key_hints_forget(const unsigned char *key, size_t len)
 {
     uint64_t m = mark(key, len);
 
@@ -61,7 +61,7 @@ void known_forget(const unsigned char *key, size_t len)
     }
 }
 
-void known_clear(void)
+void key_hints_clear(void)
 {
     uint64_t i;
 
@@ -70,7 +70,7 @@ void known_clear(void)
     }
 }
 
-int known_is(const unsigned char *key, size_t len)
+int key_hints_is(const unsigned char *key, size_t len)
 {
     uint64_t m = mark(key, len);
 
@@ -86,7 +86,7 @@ static int same(const lesson_server *a, const lesson_server *b)
            && a->no_sendfile == b->no_sendfile;
 }
 
-const lesson_server *known_server(const lesson_server *v)
+const lesson_server *vhosts_copy(const lesson_server *v)
 {
     int i;
 

@@ -13,18 +13,18 @@
 
 /* The table for about so many @a keys, for as long as the process lives; the
  * vhosts from @a p. Main thread, before others. 0, or -1 with errno */
-int known_make(apr_pool_t *p, unsigned keys);
+int key_hints_make(apr_pool_t *p, unsigned keys);
 
 /* Loop thread: a key has become answerable, is no longer, all are not. */
-void known_add(const unsigned char *key, size_t len);
-void known_forget(const unsigned char *key, size_t len);
-void known_clear(void);
+void key_hints_add(const unsigned char *key, size_t len);
+void key_hints_forget(const unsigned char *key, size_t len);
+void key_hints_clear(void);
 
 /* Is the key (probably) answerable? Any thread. */
-int known_is(const unsigned char *key, size_t len);
+int key_hints_is(const unsigned char *key, size_t len);
 
 /* A lasting copy of @a v, the same for equal ones; NULL without room. Loop
  * thread. */
-const lesson_server *known_server(const lesson_server *v);
+const lesson_server *vhosts_copy(const lesson_server *v);
 
 #endif

@@ -13,13 +13,13 @@ static int is_there(int fd, int64_t at)
     return preadv2(fd, &one, 1, at, RWF_NOWAIT) >= 0 || errno != EAGAIN;
 }
 
-int64_t cold_ready(int fd, int64_t off, int64_t len)
+int64_t page_cache_ready(int fd, int64_t off, int64_t len)
 {
     int64_t ready;
 
-    for (ready = 0; ready < len; ready += COLD_STEP) {
+    for (ready = 0; ready < len; ready += PAGE_CACHE_STEP) {
         if (!is_there(fd, off + ready)) {
-            posix_fadvise(fd, off + ready, len - ready + COLD_AHEAD,
+            posix_fadvise(fd, off + ready, len - ready + PAGE_CACHE_AHEAD,
                           POSIX_FADV_WILLNEED);
             return ready;
         }
@@ -27,22 +27,22 @@ int64_t cold_ready(int fd, int64_t off, int64_t len)
     return len;
 }
 
-int64_t cold_ready_lately(cold_range *known, int fd, int64_t off, int64_t len,
-                          int64_t now)
+int64_t page_cache_ready_lately(page_cache_range *known, int fd, int64_t off,
+                                int64_t len, int64_t now)
 {
-    int fresh = known->to > 0 && now - known->at < COLD_TRUST;
+    int fresh = known->to > 0 && now - known->at < PAGE_CACHE_TRUST;
     int64_t ready;
 
     if (fresh && off >= known->from && off + len <= known->to) {
         return len;
     }
-    ready = cold_ready(fd, off, len);
+    ready = page_cache_ready(fd, off, len);
     if (fresh && off >= known->from && off <= known->to) {
         /* Its beginning keeps its age. */
         known->to = off + ready > known->to ? off + ready : known->to;
     }
     else {
-        *known = (cold_range){off, off + ready, now};
+        *known = (page_cache_range){off, off + ready, now};
     }
     return ready;
 }

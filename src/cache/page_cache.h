@@ -9,35 +9,35 @@
 
 /* After asking for what is not there: milliseconds until the next look, and
  * how many looks before waiting for the disk is better than for ever. */
-#define COLD_WAIT 4
-#define COLD_LOOKS 50
+#define PAGE_CACHE_WAIT 4
+#define PAGE_CACHE_LOOKS 50
 /* Then so many bytes are sent as they come. */
-#define COLD_STEP 131072
+#define PAGE_CACHE_STEP 131072
 /* What is asked for beyond the range looked at. */
-#define COLD_AHEAD 2097152
+#define PAGE_CACHE_AHEAD 2097152
 
 /*
  * How many of the @a len bytes at @a off can be sent at once. Looks at one
- * byte in COLD_STEP: the kernel reads in pieces of about that size. Has the
+ * byte in PAGE_CACHE_STEP: the kernel reads in pieces of about that size. Has the
  * kernel read what is missing, without waiting for it.
  * @return 0 to @a len; @a len too where the file system cannot tell
  */
-int64_t cold_ready(int fd, int64_t off, int64_t len);
+int64_t page_cache_ready(int fd, int64_t off, int64_t len);
 
 /* Milliseconds for which a range that was in memory is taken to be: it has
  * just been used, so others go before it. */
-#define COLD_TRUST 100
+#define PAGE_CACHE_TRUST 100
 
 /* A range of a file, in memory at @a at (ms); all zero: none. */
-typedef struct cold_range {
+typedef struct page_cache_range {
     int64_t from;
     int64_t to;
     int64_t at;
-} cold_range;
+} page_cache_range;
 
-/* As cold_ready() at the moment @a now (ms), without a look at what is in
+/* As page_cache_ready() at the moment @a now (ms), without a look at what is in
  * @a known; notes there what is found. */
-int64_t cold_ready_lately(cold_range *known, int fd, int64_t off, int64_t len,
-                          int64_t now);
+int64_t page_cache_ready_lately(page_cache_range *known, int fd, int64_t off,
+                                int64_t len, int64_t now);
 
 #endif

@@ -162,11 +162,11 @@ void child_start(apr_pool_t *pchild, server_rec *s, const child_setup *setup)
     loop *l;
 
     sockets_child_init();
-    mailroom_child_init();
-    if (!sockets || !mailroom_get()) {
+    fd_channels_child_init();
+    if (!sockets || !fd_channels_get()) {
         return;
     }
-    leave_init();
+    detach_init();
     l = open_loop(pchild, s, sockets);
     if (!l) {
         serve_plain(pchild, s, sockets, setup->seats);
@@ -174,12 +174,12 @@ void child_start(apr_pool_t *pchild, server_rec *s, const child_setup *setup)
     }
     l->sockets = sockets;
     l->seats = setup->seats;
-    l->mail = mailroom_get();
+    l->mail = fd_channels_get();
     l->answers = setup->answers(pchild, s, sockets);
     l->balance = setup->balance
                      ? balance_make(pchild, setup->seats, workers_idle)
                      : NULL;
-    l->even = setup->balance ? even_make(pchild, setup->seats) : NULL;
+    l->even = setup->balance ? rebalance_make(pchild, setup->seats) : NULL;
     l->crowd = crowd();
     l->place = setup->place;
     l->look = setup->look;
@@ -194,14 +194,14 @@ static const sockets_set no_sockets = {.seats = 1};
 
 void child_carry(apr_pool_t *pchild, server_rec *s)
 {
-    ap_listen_rec *lr = mailroom_carrier();
+    ap_listen_rec *lr = fd_channels_carrier();
     apr_status_t rv;
     loop *l;
 
     if (!lr) {
         return;
     }
-    leave_init();
+    detach_init();
     l = loop_make(pchild, s);
     if (!l) {
         return;
@@ -214,7 +214,7 @@ void child_carry(apr_pool_t *pchild, server_rec *s)
         return;
     }
     l->sockets = &no_sockets;
-    l->mail = mailroom_get();
+    l->mail = fd_channels_get();
     l->row = apr_pcalloc(pchild, sizeof(*l->row));
     begin(l, pchild);
 }
@@ -251,15 +251,15 @@ int child_pre_close(conn_rec *c)
 {
     loop *l = child_loop();
     int seat;
-    parcel p;
+    handoff p;
 
-    if (!l || !is_ending() || !leave_may(c) || !mailroom_successor(l->mail)
-        || leave_take(c, &p)) {
+    if (!l || !is_ending() || !detach_may(c) || !fd_channels_successor(l->mail)
+        || detach_take(c, &p)) {
         return DECLINED;
     }
     seat = loop_seat(l);
-    if (mailbox_send(&l->mail->box[seat < 0 ? 0 : seat], &p)) {
-        parcel_drop(&p);
+    if (fd_channel_send(&l->mail->box[seat < 0 ? 0 : seat], &p)) {
+        handoff_drop(&p);
         return DECLINED;
     }
     c->aborted = 1;

@@ -20,23 +20,23 @@ static server_rec *server; /* of this process, for the loop's looks */
 /* What "auto" stands for; looked up only where it is written. */
 static int automatic(apr_pool_t *p)
 {
-    static conftree_names processes = {"FixedProcesses"};
-    static conftree_names cpus = {"CPUAffinityCPUs"};
-    static conftree_names smt = {"CPUAffinitySMT"};
-    const ap_directive_t *node = conftree_last(ap_conftree, processes);
-    const ap_directive_t *c = conftree_last(ap_conftree, cpus);
-    const ap_directive_t *f = conftree_last(ap_conftree, smt);
+    static tree_names processes = {"FixedProcesses"};
+    static tree_names cpus = {"CPUAffinityCPUs"};
+    static tree_names smt = {"CPUAffinitySMT"};
+    const ap_directive_t *node = tree_last(ap_conftree, processes);
+    const ap_directive_t *c = tree_last(ap_conftree, cpus);
+    const ap_directive_t *f = tree_last(ap_conftree, smt);
 
-    if (!node || strcasecmp(conftree_arg(p, node), "auto") != 0) {
+    if (!node || strcasecmp(tree_arg(p, node), "auto") != 0) {
         return 1;
     }
-    return affinity_cpu_count(p, c ? conftree_arg(p, c) : NULL,
-                              f ? conftree_arg(p, f) : NULL);
+    return affinity_cpu_count(p, c ? tree_arg(p, c) : NULL,
+                              f ? tree_arg(p, f) : NULL);
 }
 
 int fixed_pre_config(apr_pool_t *pconf)
 {
-    mailroom_pre_config();
+    fd_channels_pre_config();
     sockets_pre_config();
     return processes_pre_config(pconf, &ap_conftree, automatic(pconf));
 }
@@ -47,7 +47,7 @@ int fixed_check_config(apr_pool_t *pconf, server_rec *s)
 
     if (rv == OK) {
         sockets_check_config(pconf, s, processes_count());
-        mailroom_check_config(s, processes_count());
+        fd_channels_check_config(s, processes_count());
     }
     return rv;
 }
@@ -58,15 +58,15 @@ int fixed_open_logs(apr_pool_t *pconf, server_rec *s)
     int rv = sockets_open_logs(pconf, s, seats);
 
     if (rv == OK && seats && sockets_get()) {
-        rv = mailroom_open_logs(s, seats);
+        rv = fd_channels_open_logs(s, seats);
         if (rv == OK || ap_state_query(AP_SQ_CONFIG_GEN) <= 1) {
             return rv;
         }
         sockets_do_without(pconf, s); /* a restart goes on */
         return OK;
     }
-    if (!mailroom_carrier()) {
-        mailroom_close();
+    if (!fd_channels_carrier()) {
+        fd_channels_close();
     }
     return rv;
 }
@@ -115,7 +115,7 @@ void fixed_child_init(apr_pool_t *pchild, server_rec *s)
 {
     child_setup setup = {.seats = affinity_seats(),
                          .balance = config_get(s)->balance,
-                         .answers = static_make,
+                         .answers = setup_make,
                          .look = look};
 
     if (!processes_count()) {

@@ -43,18 +43,18 @@ static apr_status_t read_socket(apr_bucket *b, const char **str,
     return rv;
 }
 
-void intake_shut(conn_rec *c)
+void input_gate_shut(conn_rec *c)
 {
     shut = ap_get_conn_socket(c);
 }
 
-void intake_open(void)
+void input_gate_open(void)
 {
     shut = NULL;
 }
 
-apr_status_t intake_network_bucket(conn_rec *c, apr_bucket_brigade *bb,
-                                   apr_socket_t *socket)
+apr_status_t input_gate_network_bucket(conn_rec *c, apr_bucket_brigade *bb,
+                                       apr_socket_t *socket)
 {
     apr_bucket *b;
 

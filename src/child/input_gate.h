@@ -13,14 +13,14 @@
 /* Lets nobody on this thread read from the socket of @a c without waiting:
  * "nothing there yet", which the MPM's poll will see better. For when its
  * request is read and answered. The worker serving c. */
-void intake_shut(conn_rec *c);
+void input_gate_shut(conn_rec *c);
 
 /* The end of that. The worker that shut it. */
-void intake_open(void);
+void input_gate_open(void);
 
 /* insert_network_bucket, behind all others and before core, which it
  * replaces for connections that the loop may have. */
-apr_status_t intake_network_bucket(conn_rec *c, apr_bucket_brigade *bb,
-                                   apr_socket_t *socket);
+apr_status_t input_gate_network_bucket(conn_rec *c, apr_bucket_brigade *bb,
+                                       apr_socket_t *socket);
 
 #endif

@@ -46,11 +46,11 @@ static size_t look_ahead(conn_rec *c, char *buf, size_t size)
     if (!c->data_in_input_filters) {
         return n > 0 ? (size_t)n : 0;
     }
-    return n < 0 && errno == EAGAIN ? leave_input(c, buf, size) : 0;
+    return n < 0 && errno == EAGAIN ? detach_input(c, buf, size) : 0;
 }
 
 /* The connection's own address as the loop has it. 0 or -1 */
-static int local_address(conn_rec *c, parcel_addr *a)
+static int local_address(conn_rec *c, addr *a)
 {
     memset(a, 0, sizeof(*a));
     if (c->local_addr->family == APR_INET) {
@@ -67,10 +67,10 @@ static int local_address(conn_rec *c, parcel_addr *a)
 }
 
 /* @a p is the loop's. @return OK: the MPM closes its copy; or DECLINED */
-static int give(conn_rec *c, loop *l, parcel *p)
+static int give(conn_rec *c, loop *l, handoff *p)
 {
     if (loop_give(l, p)) {
-        parcel_drop(p);
+        handoff_drop(p);
         return DECLINED;
     }
     if (l->row) {
@@ -85,18 +85,18 @@ static int give(conn_rec *c, loop *l, parcel *p)
 }
 
 /* Is it a request that the loop may answer? */
-static int is_mine(const conn_rec *c, const statics *st, const char *buf,
+static int is_mine(const conn_rec *c, const serve_state *st, const char *buf,
                    size_t n, request *req)
 {
     request_verdict v = request_recognise(buf, n, &st->limits, req);
 
     if (v == REQUEST_NOT_MINE) {
-        notmine_count(req->why);
-        notmine_name(c, req, buf);
+        not_mine_count(req->why);
+        not_mine_name(c, req, buf);
         return 0;
     }
-    if (v == REQUEST_MINE && learn_setenvif(req, buf)) {
-        notmine_count(REQUEST_WHY_SETENVIF);
+    if (v == REQUEST_MINE && setenvif_matches(req, buf)) {
+        not_mine_count(REQUEST_WHY_SETENVIF);
         return 0;
     }
     return v == REQUEST_MINE;
@@ -105,31 +105,31 @@ static int is_mine(const conn_rec *c, const statics *st, const char *buf,
 /* The next request is there. In the socket: if it is known, it is the loop's
  * with its connection. In the filter above: never (LEARNING.md, Adoption).
  * @return OK: it is the loop's; or DECLINED, maybe with a note */
-static int next_request(conn_rec *c, loop *l, const statics *st)
+static int next_request(conn_rec *c, loop *l, const serve_state *st)
 {
     unsigned char key[REQUEST_KEY];
     char buf[REQUEST_HEAD];
-    parcel_addr local;
+    addr local;
     request req;
     uint64_t vary;
     size_t len, n;
-    parcel p;
+    handoff p;
 
-    if (!leave_may_with_input(c) || local_address(c, &local)
+    if (!detach_may_with_input(c) || local_address(c, &local)
         || !(n = look_ahead(c, buf, sizeof(buf)))
         || !is_mine(c, st, buf, n, &req)) {
         return DECLINED;
     }
     vary = __atomic_load_n(&st->vary, __ATOMIC_ACQUIRE);
-    len = static_key(&req, buf, &local, c->keepalives, vary, key);
+    len = state_key(&req, buf, &local, c->keepalives, vary, key);
     if (!len) {
         return DECLINED;
     }
-    if (leave_may(c) && !leave_named(c) && known_is(key, len)) {
-        return leave_take(c, &p) ? DECLINED : give(c, l, &p);
+    if (detach_may(c) && !detach_named(c) && key_hints_is(key, len)) {
+        return detach_take(c, &p) ? DECLINED : give(c, l, &p);
     }
     lesson_attach(c, lesson_note_make(&req, buf, key, len, vary, c->keepalives,
-                                      0, 0, parcel_now()));
+                                      0, 0, clock_ms()));
     return DECLINED;
 }
 
@@ -139,9 +139,9 @@ static int nothing_read(conn_rec *c)
     char first;
     apr_size_t n;
 
-    intake_shut(c);
-    n = leave_input(c, &first, 1);
-    intake_open();
+    input_gate_shut(c);
+    n = detach_input(c, &first, 1);
+    input_gate_open();
     return !n;
 }
 
@@ -153,9 +153,9 @@ static int go_home(conn_rec *c, loop *l)
 {
     ap_filter_t *f = c->output_filters;
     const lesson_note *note = lesson_last(c);
-    parcel p;
+    handoff p;
 
-    if (!(note && known_is(note->bytes, note->key_len))
+    if (!(note && key_hints_is(note->bytes, note->key_len))
         && door_inside(l->door) <= l->crowd) {
         return 0;
     }
@@ -163,8 +163,8 @@ static int go_home(conn_rec *c, loop *l)
     while (f->next) {
         f = f->next;
     }
-    if (f->frec->filter_func.out_func(f, NULL) != APR_SUCCESS || !leave_may(c)
-        || leave_named(c) || !nothing_read(c) || leave_take(c, &p)) {
+    if (f->frec->filter_func.out_func(f, NULL) != APR_SUCCESS || !detach_may(c)
+        || detach_named(c) || !nothing_read(c) || detach_take(c, &p)) {
         return 0;
     }
     return give(c, l, &p) == OK;
@@ -199,11 +199,11 @@ static loop *loop_of(const conn_rec *c)
 
 int takeback_process_connection(conn_rec *c)
 {
-    const statics *st = static_get();
+    const serve_state *st = state_get();
     loop *l = loop_of(c);
     int waits, rv;
 
-    intake_open();
+    input_gate_open();
     if (lesson_seen(c)) {
         c->data_in_input_filters = 0; /* it is still in the socket */
     }
@@ -217,7 +217,7 @@ int takeback_process_connection(conn_rec *c)
     within = c;
     rv = ap_run_process_connection(c);
     within = NULL;
-    intake_open();
+    input_gate_open();
     if (rv == OK && c->cs && c->cs->state == CONN_STATE_WRITE_COMPLETION
         && !go_home(c, l) && waits) {
         go_on(c);
@@ -243,15 +243,15 @@ int takeback_pre_close(conn_rec *c)
 {
     loop *l = loop_of(c);
     char first;
-    parcel p;
+    handoff p;
 
-    if (!l || !leave_may(c) || leave_named(c) || !nothing_read(c)
-        || leave_take(c, &p)) {
+    if (!l || !detach_may(c) || detach_named(c) || !nothing_read(c)
+        || detach_take(c, &p)) {
         return DECLINED;
     }
-    p.deadline -= leave_idled(c);
-    if (p.deadline - parcel_now() < TICK && peek(c, &first, 1) <= 0) {
-        parcel_drop(&p);
+    p.deadline -= detach_idled(c);
+    if (p.deadline - clock_ms() < TICK && peek(c, &first, 1) <= 0) {
+        handoff_drop(&p);
         return DECLINED;
     }
     return give(c, l, &p);

@@ -39,11 +39,11 @@ typedef struct fixed_mode {
 /* Of this reading of the configuration. */
 static fixed_mode mode;
 
-static conftree_names fixed_names = {"FixedProcesses"};
+static tree_names fixed_names = {"FixedProcesses"};
 
 /* The directives that make the number of children fixed. */
 typedef struct rule {
-    conftree_names names;
+    tree_names names;
     int at_least; /* a larger value of the administrator's is kept */
     long (*value)(int seats, int threads);
 } rule;
@@ -117,9 +117,9 @@ const char *processes_parse(apr_pool_t *p, const char *arg, int *n)
     return NULL;
 }
 
-static int last_int(const ap_directive_t *tree, conftree_names names, int unset)
+static int last_int(const ap_directive_t *tree, tree_names names, int unset)
 {
-    const ap_directive_t *node = conftree_last(tree, names);
+    const ap_directive_t *node = tree_last(tree, names);
     apr_pool_t *p;
     int value;
 
@@ -127,14 +127,14 @@ static int last_int(const ap_directive_t *tree, conftree_names names, int unset)
         return unset;
     }
     apr_pool_create(&p, NULL);
-    value = (int)strtol(conftree_arg(p, node), NULL, 10); /* as the MPM */
+    value = (int)strtol(tree_arg(p, node), NULL, 10); /* as the MPM */
     apr_pool_destroy(p);
     return value;
 }
 
 int processes_tree_int(const ap_directive_t *tree, const char *name, int unset)
 {
-    conftree_names names = {name};
+    tree_names names = {name};
 
     return last_int(tree, names, unset);
 }
@@ -146,7 +146,7 @@ static int at_least_one(int value)
 
 void processes_planned(const ap_directive_t *tree, int *processes, int *threads)
 {
-    static conftree_names workers = {"MaxRequestWorkers", "MaxClients"};
+    static tree_names workers = {"MaxRequestWorkers", "MaxClients"};
     int prefork = !strcasecmp(ap_show_mpm(), "prefork");
     int most;
 
@@ -305,8 +305,8 @@ static void rewrite(apr_pool_t *p, ap_directive_t *tree,
         else if (r->value == one_more && frozen) {
             value = frozen->threads;
         }
-        if (conftree_set(p, tree, directive, r->names, apr_ltoa(p, value),
-                         mode.notes)) {
+        if (tree_set(p, tree, directive, r->names, apr_ltoa(p, value),
+                     mode.notes)) {
             summary =
                 apr_psprintf(p, "%s %s %ld,", summary, r->names[0], value);
         }
@@ -326,7 +326,7 @@ static void rewrite(apr_pool_t *p, ap_directive_t *tree,
 int processes_pre_config(apr_pool_t *pconf, ap_directive_t **tree,
                          int automatic)
 {
-    ap_directive_t *node = conftree_last(*tree, fixed_names);
+    ap_directive_t *node = tree_last(*tree, fixed_names);
     const char *arg;
     int n = PROCESSES_OFF, rv;
 
@@ -335,7 +335,7 @@ int processes_pre_config(apr_pool_t *pconf, ap_directive_t **tree,
     if (!node) {
         return OK;
     }
-    arg = conftree_arg(pconf, node);
+    arg = tree_arg(pconf, node);
     if (processes_parse(pconf, arg, &n) || n == PROCESSES_OFF) {
         return OK;
     }

@@ -4,11 +4,11 @@
 
 #include "apr_strings.h"
 
-static int named(const ap_directive_t *node, conftree_names names)
+static int named(const ap_directive_t *node, tree_names names)
 {
     int i;
 
-    for (i = 0; i < CONFTREE_NAMES && names[i]; i++) {
+    for (i = 0; i < TREE_NAMES && names[i]; i++) {
         if (!strcasecmp(node->directive, names[i])) {
             return 1;
         }
@@ -35,7 +35,7 @@ static const ap_directive_t *walk(walker *w, const ap_directive_t *node)
     return node->next;
 }
 
-ap_directive_t *conftree_last(const ap_directive_t *tree, conftree_names names)
+ap_directive_t *tree_last(const ap_directive_t *tree, tree_names names)
 {
     const ap_directive_t *found = NULL;
     walker w = {.depth = 0};
@@ -48,7 +48,7 @@ ap_directive_t *conftree_last(const ap_directive_t *tree, conftree_names names)
     return (ap_directive_t *)found;
 }
 
-const char *conftree_arg(apr_pool_t *p, const ap_directive_t *node)
+const char *tree_arg(apr_pool_t *p, const ap_directive_t *node)
 {
     const char *args = node->args ? node->args : "";
 
@@ -69,9 +69,8 @@ static void add(apr_pool_t *p, ap_directive_t *after, const char *name,
     after->next = node;
 }
 
-int conftree_set(apr_pool_t *p, ap_directive_t *tree, ap_directive_t *after,
-                 conftree_names names, const char *value,
-                 apr_array_header_t *notes)
+int tree_set(apr_pool_t *p, ap_directive_t *tree, ap_directive_t *after,
+             tree_names names, const char *value, apr_array_header_t *notes)
 {
     walker w = {.depth = 0};
     const ap_directive_t *node;
@@ -84,7 +83,7 @@ int conftree_set(apr_pool_t *p, ap_directive_t *tree, ap_directive_t *after,
             continue;
         }
         seen = 1;
-        old = conftree_arg(p, node);
+        old = tree_arg(p, node);
         if (strcmp(old, value) != 0) {
             APR_ARRAY_PUSH(notes, const char *) = apr_psprintf(
                 p, "%s %s (%s:%d) is replaced by %s", node->directive, old,

@@ -11,16 +11,16 @@
 #include <http_config.h>
 
 /* A directive's names: itself, then its aliases, then NULL. */
-#define CONFTREE_NAMES 3
-typedef const char *const conftree_names[CONFTREE_NAMES];
+#define TREE_NAMES 3
+typedef const char *const tree_names[TREE_NAMES];
 
 /* The last directive of that name (any case), which is the one that counts;
  * NULL if there is none. */
-ap_directive_t *conftree_last(const ap_directive_t *tree, conftree_names names);
+ap_directive_t *tree_last(const ap_directive_t *tree, tree_names names);
 
 /* The first argument as the directive's setter will see it: unquoted,
  * ${VARIABLES} resolved. From @a p; "" if there is none. */
-const char *conftree_arg(apr_pool_t *p, const ap_directive_t *node);
+const char *tree_arg(apr_pool_t *p, const ap_directive_t *node);
 
 /*
  * Gives every directive of that name the argument @a value; where there is
@@ -29,8 +29,7 @@ const char *conftree_arg(apr_pool_t *p, const ap_directive_t *node);
  *        OLD (FILE:LINE) is replaced by NEW", from @a p
  * @return how many directives were changed or added
  */
-int conftree_set(apr_pool_t *p, ap_directive_t *tree, ap_directive_t *after,
-                 conftree_names names, const char *value,
-                 apr_array_header_t *notes);
+int tree_set(apr_pool_t *p, ap_directive_t *tree, ap_directive_t *after,
+             tree_names names, const char *value, apr_array_header_t *notes);
 
 #endif

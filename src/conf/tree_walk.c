@@ -13,17 +13,17 @@ static const char *const sections[] = {
 };
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))
 
-int learntree_is(const ap_directive_t *node, const char *name)
+int tree_is(const ap_directive_t *node, const char *name)
 {
     return !strcasecmp(node->directive, name);
 }
 
-int learntree_is_section(const ap_directive_t *node)
+int tree_is_section(const ap_directive_t *node)
 {
     size_t i;
 
     for (i = 0; i < SECTIONS; i++) {
-        if (learntree_is(node, sections[i])) {
+        if (tree_is(node, sections[i])) {
             return 1;
         }
     }
@@ -31,17 +31,17 @@ int learntree_is_section(const ap_directive_t *node)
 }
 
 /* httpd bounds the nesting of sections far below what a stack holds. */
-static void walk(const ap_directive_t *node, learntree_place at,
-                 learntree_visit *visit, void *ctx)
+static void walk(const ap_directive_t *node, tree_place at, tree_visit *visit,
+                 void *ctx)
 {
     for (; node; node = node->next) {
-        learntree_place in = at;
+        tree_place in = at;
 
         in.node = node;
-        if (learntree_is(node, "<VirtualHost")) {
+        if (tree_is(node, "<VirtualHost")) {
             in.vhost = node;
         }
-        else if (learntree_is_section(node)) {
+        else if (tree_is_section(node)) {
             in.section = node;
         }
         else {
@@ -51,15 +51,14 @@ static void walk(const ap_directive_t *node, learntree_place at,
     }
 }
 
-void learntree_walk(const ap_directive_t *tree, learntree_visit *visit,
-                    void *ctx)
+void tree_walk(const ap_directive_t *tree, tree_visit *visit, void *ctx)
 {
-    learntree_place top = {NULL, NULL, NULL};
+    tree_place top = {NULL, NULL, NULL};
 
     walk(tree, top, visit, ctx);
 }
 
-int learntree_applies(const learntree_place *at, const server_rec *s)
+int tree_applies(const tree_place *at, const server_rec *s)
 {
     if (!at->vhost) {
         return 1;
@@ -71,11 +70,11 @@ int learntree_applies(const learntree_place *at, const server_rec *s)
 
 static int is_condition(const ap_directive_t *node)
 {
-    return learntree_is(node, "<If") || learntree_is(node, "<ElseIf")
-           || learntree_is(node, "<Else");
+    return tree_is(node, "<If") || tree_is(node, "<ElseIf")
+           || tree_is(node, "<Else");
 }
 
-const ap_directive_t *learntree_condition(const learntree_place *at)
+const ap_directive_t *tree_condition(const tree_place *at)
 {
     const ap_directive_t *n, *found = NULL;
 
@@ -87,13 +86,13 @@ const ap_directive_t *learntree_condition(const learntree_place *at)
     return found;
 }
 
-const char *learntree_section(apr_pool_t *p, const learntree_place *at)
+const char *tree_section(apr_pool_t *p, const tree_place *at)
 {
     const ap_directive_t *n;
     const char *text = NULL;
 
     for (n = at->section; n; n = n->parent) {
-        if (learntree_is_section(n)) {
+        if (tree_is_section(n)) {
             /* httpd keeps the closing bracket in the arguments of some */
             size_t len = strlen(n->args);
 
@@ -106,40 +105,39 @@ const char *learntree_section(apr_pool_t *p, const learntree_place *at)
     return text ? text : "server";
 }
 
-const char *learntree_directory(apr_pool_t *p, const ap_directive_t *section)
+const char *tree_directory(apr_pool_t *p, const ap_directive_t *section)
 {
     const char *path;
     size_t len;
 
-    if (!section
-        || (section->parent && learntree_is_section(section->parent))) {
+    if (!section || (section->parent && tree_is_section(section->parent))) {
         return NULL;
     }
-    path = learntree_word(p, section, 0);
+    path = tree_word(p, section, 0);
     len = path ? strlen(path) : 0;
     if (len && path[len - 1] == '>') {
         path = apr_pstrmemdup(p, path, --len);
     }
     if (!len || path[0] != '/' || strpbrk(path, "*?[")
-        || (!learntree_is(section, "<Directory")
-            && !(learntree_is(section, "<Location") && len == 1))) {
+        || (!tree_is(section, "<Directory")
+            && !(tree_is(section, "<Location") && len == 1))) {
         return NULL;
     }
     return path;
 }
 
-const char *learntree_file(const ap_directive_t *node)
+const char *tree_file(const ap_directive_t *node)
 {
     return node->filename ? node->filename : "command line";
 }
 
-const char *learntree_where(apr_pool_t *p, const ap_directive_t *node)
+const char *tree_where(apr_pool_t *p, const ap_directive_t *node)
 {
-    return apr_psprintf(p, "%s (%s:%d)", node->directive, learntree_file(node),
+    return apr_psprintf(p, "%s (%s:%d)", node->directive, tree_file(node),
                         node->line_num);
 }
 
-const char *learntree_word(apr_pool_t *p, const ap_directive_t *node, int n)
+const char *tree_word(apr_pool_t *p, const ap_directive_t *node, int n)
 {
     const char *args = ap_resolve_env(p, node->args), *word;
 

@@ -10,47 +10,46 @@
 #include "http_config.h"
 
 /* A directive and its place. */
-typedef struct learntree_place {
+typedef struct tree_place {
     const ap_directive_t *node;
     const ap_directive_t *vhost; /* its <VirtualHost>, or NULL: the main */
     /* the innermost <Directory>, <Location>, <If>, …, or NULL: the server */
     const ap_directive_t *section;
-} learntree_place;
+} tree_place;
 
-typedef void learntree_visit(void *ctx, const learntree_place *at);
+typedef void tree_visit(void *ctx, const tree_place *at);
 
 /* Visits every directive that is not a section or a <VirtualHost> itself. */
-void learntree_walk(const ap_directive_t *tree, learntree_visit *visit,
-                    void *ctx);
+void tree_walk(const ap_directive_t *tree, tree_visit *visit, void *ctx);
 
 /* Does what stands there apply to the server? What stands outside of virtual
  * hosts applies to all. */
-int learntree_applies(const learntree_place *at, const server_rec *s);
+int tree_applies(const tree_place *at, const server_rec *s);
 
 /* Does what is in it go into a directory's configuration? */
-int learntree_is_section(const ap_directive_t *node);
+int tree_is_section(const ap_directive_t *node);
 
 /* The <If>, <ElseIf> or <Else> around the place, the outermost; or NULL. */
-const ap_directive_t *learntree_condition(const learntree_place *at);
+const ap_directive_t *tree_condition(const tree_place *at);
 
 /* "server", or the sections around the place as they are written. */
-const char *learntree_section(apr_pool_t *p, const learntree_place *at);
+const char *tree_section(apr_pool_t *p, const tree_place *at);
 
 /* What a <Directory> without a pattern is for; "/" for <Location "/">; NULL:
  * any other section, and none. */
-const char *learntree_directory(apr_pool_t *p, const ap_directive_t *section);
+const char *tree_directory(apr_pool_t *p, const ap_directive_t *section);
 
 /* The directive's file. */
-const char *learntree_file(const ap_directive_t *node);
+const char *tree_file(const ap_directive_t *node);
 
 /* "Name (file:line)", from @a p. */
-const char *learntree_where(apr_pool_t *p, const ap_directive_t *node);
+const char *tree_where(apr_pool_t *p, const ap_directive_t *node);
 
 /* Is it a directive of that name (any case)? */
-int learntree_is(const ap_directive_t *node, const char *name);
+int tree_is(const ap_directive_t *node, const char *name);
 
 /* The n-th word of the arguments as httpd will see it, NULL when there is
  * none. From @a p. */
-const char *learntree_word(apr_pool_t *p, const ap_directive_t *node, int n);
+const char *tree_word(apr_pool_t *p, const ap_directive_t *node, int n);
 
 #endif

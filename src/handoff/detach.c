@@ -17,7 +17,7 @@
 
 static module *remoteip;
 
-void leave_init(void)
+void detach_init(void)
 {
     remoteip = ap_find_linked_module("mod_remoteip.c");
 }
@@ -47,12 +47,12 @@ static int all_known(const ap_filter_t *f)
     return 1;
 }
 
-int leave_may(conn_rec *c)
+int detach_may(conn_rec *c)
 {
-    return !c->data_in_input_filters && leave_may_with_input(c);
+    return !c->data_in_input_filters && detach_may_with_input(c);
 }
 
-int leave_may_with_input(conn_rec *c)
+int detach_may_with_input(conn_rec *c)
 {
     apr_socket_t *socket = ap_get_conn_socket(c);
     apr_sockaddr_t *peer;
@@ -70,13 +70,13 @@ int leave_may_with_input(conn_rec *c)
            && c->client_addr == peer;
 }
 
-int leave_named(const conn_rec *c)
+int detach_named(const conn_rec *c)
 {
     return c->remote_host || c->double_reverse || c->remote_logname
            || c->local_host;
 }
 
-apr_size_t leave_input(conn_rec *c, char *buf, apr_size_t size)
+apr_size_t detach_input(conn_rec *c, char *buf, apr_size_t size)
 {
     apr_bucket_brigade *bb = apr_brigade_create(c->pool, c->bucket_alloc);
     ap_filter_t *f = c->input_filters;
@@ -96,14 +96,14 @@ apr_size_t leave_input(conn_rec *c, char *buf, apr_size_t size)
     return len;
 }
 
-static void copy_addr(parcel_addr *to, const apr_sockaddr_t *from)
+static void copy_addr(addr *to, const apr_sockaddr_t *from)
 {
     if (from && from->salen <= sizeof(*to)) {
         memcpy(to, &from->sa, from->salen);
     }
 }
 
-int64_t leave_idled(conn_rec *c)
+int64_t detach_idled(conn_rec *c)
 {
     struct tcp_info info;
     socklen_t len = sizeof(info);
@@ -116,12 +116,12 @@ int64_t leave_idled(conn_rec *c)
     return info.tcpi_last_data_sent;
 }
 
-int leave_take(conn_rec *c, parcel *p)
+int detach_take(conn_rec *c, handoff *p)
 {
     const server_rec *host = lesson_host(c);
     apr_os_sock_t fd = -1;
 
-    parcel_init(p);
+    handoff_init(p);
     if (apr_os_sock_get(&fd, ap_get_conn_socket(c)) != APR_SUCCESS) {
         errno = EBADF;
         return -1;
@@ -135,7 +135,7 @@ int leave_take(conn_rec *c, parcel *p)
     p->keepalives = (uint32_t)c->keepalives;
     p->idle = 1;
     p->deadline =
-        parcel_now()
+        clock_ms()
         + apr_time_as_msec((host ? host : c->base_server)->keep_alive_timeout);
     return 0;
 }

@@ -38,29 +38,29 @@ static door *the_door;
 static apr_status_t drop_cargo(void *data)
 {
     __atomic_sub_fetch(&the_door->inside, 1, __ATOMIC_RELAXED);
-    parcel_drop(data);
+    handoff_drop(data);
     return APR_SUCCESS;
 }
 
 /* Makes httpd's socket of a parcel; what remains of it goes along. */
-static apr_status_t unpack(parcel *p, apr_pool_t *ptrans, apr_socket_t **csd)
+static apr_status_t unpack(handoff *p, apr_pool_t *ptrans, apr_socket_t **csd)
 {
     apr_os_sock_info_t info = {0};
     apr_status_t rv;
-    parcel *cargo;
+    handoff *cargo;
 
     info.os_sock = &p->fd;
     info.family = p->remote.any.sa_family;
     info.type = SOCK_STREAM;
     info.remote = &p->remote.any;
-    info.local = parcel_addr_len(&p->local) ? &p->local.any : NULL;
+    info.local = addr_len(&p->local) ? &p->local.any : NULL;
     rv = apr_os_sock_make(csd, &info, ptrans);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     p->fd = -1;
     cargo = apr_pmemdup(ptrans, p, sizeof(*p));
-    parcel_init(p);
+    handoff_init(p);
     apr_pool_cleanup_register(ptrans, cargo, drop_cargo, apr_pool_cleanup_null);
     __atomic_add_fetch(&the_door->inside, 1, __ATOMIC_RELAXED);
     return apr_socket_data_set(*csd, cargo, CARGO, NULL);
@@ -75,7 +75,7 @@ static apr_status_t accept_parcel(void **csd, ap_listen_rec *lr,
     apr_socket_t *socket = NULL;
     apr_status_t rv;
     uint64_t one;
-    parcel p;
+    handoff p;
 
     *csd = NULL;
     if (apr_os_sock_get(&fd, lr->sd) != APR_SUCCESS
@@ -90,7 +90,7 @@ static apr_status_t accept_parcel(void **csd, ap_listen_rec *lr,
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, ap_server_conf,
                      "a connection could not be handed to httpd");
-        parcel_drop(&p);
+        handoff_drop(&p);
         return APR_EAGAIN;
     }
     *csd = socket;
@@ -212,7 +212,7 @@ int door_ready(door *d)
     return 1;
 }
 
-int door_push(door *d, parcel *p)
+int door_push(door *d, handoff *p)
 {
     if (queue_push(d->queue, p)) {
         return -1;
@@ -230,7 +230,7 @@ void door_ring(door *d)
     }
 }
 
-int door_take_back(door *d, parcel *p)
+int door_take_back(door *d, handoff *p)
 {
     uint64_t one;
 
@@ -273,12 +273,12 @@ void door_close(door *d)
     queue_close(d->queue);
 }
 
-int door_take(door *d, parcel *p)
+int door_take(door *d, handoff *p)
 {
     return queue_pop(d->queue, p);
 }
 
-static parcel *cargo_of(apr_socket_t *socket)
+static handoff *cargo_of(apr_socket_t *socket)
 {
     void *data = NULL;
 
@@ -290,7 +290,7 @@ static parcel *cargo_of(apr_socket_t *socket)
 
 void *door_note(const conn_rec *c)
 {
-    parcel *cargo;
+    handoff *cargo;
 
     if (c->master) {
         return NULL;
@@ -301,7 +301,7 @@ void *door_note(const conn_rec *c)
 
 int door_pre_connection(conn_rec *c, void *csd)
 {
-    parcel *cargo = c->master ? NULL : cargo_of(csd);
+    handoff *cargo = c->master ? NULL : cargo_of(csd);
 
     if (cargo) {
         c->keepalives = (int)cargo->keepalives;
@@ -344,13 +344,13 @@ static apr_bucket *expired_create(apr_bucket_alloc_t *list)
 apr_status_t door_network_bucket(conn_rec *c, apr_bucket_brigade *bb,
                                  apr_socket_t *socket)
 {
-    parcel *cargo = cargo_of(socket);
+    handoff *cargo = cargo_of(socket);
 
     if (cargo && cargo->len) {
         apr_bucket *b;
 
         if (!cargo->note) {
-            notmine_look(c, cargo->bytes, cargo->len);
+            not_mine_look(c, cargo->bytes, cargo->len);
         }
         b = apr_bucket_heap_create(cargo->bytes, cargo->len, free,
                                    c->bucket_alloc);

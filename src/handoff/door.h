@@ -50,12 +50,12 @@ int door_ready(door *d);
  * Hands parcels over: push any number, then ring once. Loop thread only.
  * @return 0; or -1: full or closed, @a p is still the caller's
  */
-int door_push(door *d, parcel *p);
+int door_push(door *d, handoff *p);
 void door_ring(door *d);
 
 /* Takes back the one that waits longest, if it may be given to another
  * process. Loop thread only. @return 1 with @a p, or 0 */
-int door_take_back(door *d, parcel *p);
+int door_take_back(door *d, handoff *p);
 
 /* How many wait; for how long the first one has waited (ms). Any thread. */
 unsigned door_length(const door *d);
@@ -71,7 +71,7 @@ void door_want(door *d);
 /* No parcel is pushed any more; what waits can be taken back by door_take
  * until 0. Any thread; twice is harmless. */
 void door_close(door *d);
-int door_take(door *d, parcel *p);
+int door_take(door *d, handoff *p);
 
 /*
  * The note that came with a connection, for learning (R0), or NULL. It stays

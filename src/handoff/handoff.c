@@ -5,13 +5,13 @@
 #include <time.h>
 #include <unistd.h>
 
-void parcel_init(parcel *p)
+void handoff_init(handoff *p)
 {
     memset(p, 0, sizeof(*p));
     p->fd = -1;
 }
 
-void parcel_drop(parcel *p)
+void handoff_drop(handoff *p)
 {
     if (p->note && p->drop_note) {
         p->drop_note(p->note);
@@ -20,10 +20,10 @@ void parcel_drop(parcel *p)
     if (p->fd >= 0) {
         close(p->fd);
     }
-    parcel_init(p);
+    handoff_init(p);
 }
 
-socklen_t parcel_addr_len(const parcel_addr *a)
+socklen_t addr_len(const addr *a)
 {
     switch (a->any.sa_family) {
     case AF_INET:
@@ -35,7 +35,7 @@ socklen_t parcel_addr_len(const parcel_addr *a)
     }
 }
 
-int parcel_addr_is_known(const parcel_addr *a)
+int handoff_addr_is_known(const addr *a)
 {
     switch (a->any.sa_family) {
     case AF_INET:
@@ -47,18 +47,18 @@ int parcel_addr_is_known(const parcel_addr *a)
     }
 }
 
-static int ask(int fd, parcel_addr *a,
+static int ask(int fd, addr *a,
                int (*name)(int, struct sockaddr *, socklen_t *))
 {
     socklen_t len = sizeof(*a);
 
-    if (parcel_addr_len(a)) {
+    if (addr_len(a)) {
         return 0;
     }
     return name(fd, &a->any, &len);
 }
 
-int parcel_addresses(parcel *p)
+int handoff_addresses(handoff *p)
 {
     if (ask(p->fd, &p->remote, getpeername)
         || ask(p->fd, &p->local, getsockname)) {
@@ -67,7 +67,7 @@ int parcel_addresses(parcel *p)
     return 0;
 }
 
-int64_t parcel_now(void)
+int64_t clock_ms(void)
 {
     struct timespec t;
 

@@ -13,20 +13,20 @@
 
 /* More bytes than this never travel: a connection that has more is httpd's
  * already or is closed. */
-#define PARCEL_BYTES 16384
+#define HANDOFF_BYTES 16384
 
 /* An Internet address; any.sa_family is AF_UNSPEC when it is not known. */
-typedef union parcel_addr {
+typedef union addr {
     struct sockaddr any;
     struct sockaddr_in in;
     struct sockaddr_in6 in6;
-} parcel_addr;
+} addr;
 
 /* Whoever holds the parcel owns fd, bytes and note. */
-typedef struct parcel {
+typedef struct handoff {
     int fd; /* non-blocking, close-on-exec; -1: none */
-    parcel_addr remote;
-    parcel_addr local;
+    addr remote;
+    addr local;
     uint32_t keepalives; /* requests answered on it: c->keepalives */
     uint32_t idle;       /* 1: waits for a request, none of its bytes came */
     uint32_t moved;      /* 1: came from another process; stays here */
@@ -37,26 +37,26 @@ typedef struct parcel {
     size_t len;
     void *note;                /* travels with it inside a process; NULL */
     void (*drop_note)(void *); /* frees the note, on any thread; or NULL */
-} parcel;
+} handoff;
 
 /* An empty parcel: no descriptor, nothing owned. */
-void parcel_init(parcel *p);
+void handoff_init(handoff *p);
 
 /* Frees bytes and note, and closes fd unless it is -1. Leaves it empty. */
-void parcel_drop(parcel *p);
+void handoff_drop(handoff *p);
 
 /* Is it an address that a connection can have: known, and not the wildcard
  * that a socket listens on? */
-int parcel_addr_is_known(const parcel_addr *a);
+int handoff_addr_is_known(const addr *a);
 
 /* Bytes of the address's own structure; 0 when it is not known. */
-socklen_t parcel_addr_len(const parcel_addr *a);
+socklen_t addr_len(const addr *a);
 
 /* Asks the kernel for the addresses that are not known. @return 0, or -1
  * with errno (ENOTCONN: the client is gone) */
-int parcel_addresses(parcel *p);
+int handoff_addresses(handoff *p);
 
 /* CLOCK_MONOTONIC in milliseconds (coarse: right to a few of them). */
-int64_t parcel_now(void);
+int64_t clock_ms(void);
 
 #endif

@@ -9,12 +9,12 @@ struct queue {
     unsigned head;
     unsigned length; /* written under the lock, read by anyone */
     int closed;
-    parcel slot[];
+    handoff slot[];
 };
 
 queue *queue_make(unsigned bound)
 {
-    queue *q = calloc(1, sizeof(*q) + bound * sizeof(parcel));
+    queue *q = calloc(1, sizeof(*q) + bound * sizeof(handoff));
 
     if (!q) {
         return NULL;
@@ -29,18 +29,18 @@ queue *queue_make(unsigned bound)
 
 void queue_free(queue *q)
 {
-    parcel p;
+    handoff p;
 
     while (queue_pop(q, &p)) {
-        parcel_drop(&p);
+        handoff_drop(&p);
     }
     pthread_mutex_destroy(&q->lock);
     free(q);
 }
 
-int queue_push(queue *q, parcel *p)
+int queue_push(queue *q, handoff *p)
 {
-    int64_t now = parcel_now();
+    int64_t now = clock_ms();
     int rc = -1;
 
     pthread_mutex_lock(&q->lock);
@@ -52,12 +52,12 @@ int queue_push(queue *q, parcel *p)
     }
     pthread_mutex_unlock(&q->lock);
     if (!rc) {
-        parcel_init(p);
+        handoff_init(p);
     }
     return rc;
 }
 
-static int pop(queue *q, parcel *p, int unmoved)
+static int pop(queue *q, handoff *p, int unmoved)
 {
     int got = 0;
 
@@ -72,12 +72,12 @@ static int pop(queue *q, parcel *p, int unmoved)
     return got;
 }
 
-int queue_pop(queue *q, parcel *p)
+int queue_pop(queue *q, handoff *p)
 {
     return pop(q, p, 0);
 }
 
-int queue_pop_unmoved(queue *q, parcel *p)
+int queue_pop_unmoved(queue *q, handoff *p)
 {
     return pop(q, p, 1);
 }

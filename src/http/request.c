@@ -338,7 +338,7 @@ unknown(request *req, const char *base, const char *name, const char *end)
 {
     size_t len;
 
-    not_mine(req, requestwhy_field(name, end, &len));
+    not_mine(req, request_why_field(name, end, &len));
     req->culprit = (request_slice){(uint16_t)(name - base), (uint16_t)len};
     return REQUEST_NOT_MINE;
 }
@@ -346,13 +346,13 @@ unknown(request *req, const char *base, const char *name, const char *end)
 /* The name of a field and its colon. */
 static request_verdict field_name(scan *s, int *id)
 {
-    char name[REQUESTFIELD_NAME];
+    char name[REQUEST_FIELD_NAME];
     const char *p = s->p, *end = s->end;
     size_t len = 0;
     unsigned char c;
 
     while (p < end && (c = requestfield_fold[(unsigned char)*p])) {
-        if (len == REQUESTFIELD_NAME) {
+        if (len == REQUEST_FIELD_NAME) {
             return unknown(s->req, s->base, p - len, end);
         }
         name[len++] = (char)c;
@@ -360,14 +360,14 @@ static request_verdict field_name(scan *s, int *id)
     }
     s->p = p;
     if (s->p == s->end) {
-        return requestfield_starts(name, len, s->req->present)
+        return request_field_starts(name, len, s->req->present)
                    ? REQUEST_INCOMPLETE
                    : unknown(s->req, s->base, p - len, end);
     }
     if (*s->p++ != ':') {
         return unknown(s->req, s->base, p - len, end);
     }
-    *id = requestfield_find(name, len);
+    *id = request_field_find(name, len);
     if (*id < 0) {
         return unknown(s->req, s->base, p - len, end);
     }
@@ -486,7 +486,7 @@ request_verdict request_recognise(const char *head, size_t len,
 
 int request_field(const char *name, size_t len)
 {
-    char lower[REQUESTFIELD_NAME];
+    char lower[REQUEST_FIELD_NAME];
     size_t i;
 
     if (len > sizeof(lower)) {
@@ -495,5 +495,5 @@ int request_field(const char *name, size_t len)
     for (i = 0; i < len; i++) {
         lower[i] = (char)requestfield_fold[(unsigned char)name[i]];
     }
-    return requestfield_find(lower, len);
+    return request_field_find(lower, len);
 }

@@ -15,13 +15,13 @@ static const struct {
     const char *name;
     size_t len;
     const char *why;
-} fields[] = {REQUESTFIELD_LIST(FIELD_NAME)};
+} fields[] = {REQUEST_FIELD_LIST(FIELD_NAME)};
 
 _Static_assert(REQUEST_IDS <= 64, "ids are the bits of one word");
 
 /* Where the names of each length start; 0xff: there are none. */
 #define NONE 0xff
-static const unsigned char first[REQUESTFIELD_NAME + 2] = {
+static const unsigned char first[REQUEST_FIELD_NAME + 2] = {
     [0 ... 2] = NONE,
     [3] = REQUEST_DNT,
     [4] = REQUEST_FROM,
@@ -62,11 +62,11 @@ const unsigned char requestfield_fold[256] = {
     ['x'] = 'x', ['y'] = 'y', ['z'] = 'z',
 };
 
-int requestfield_find(const char *lower, size_t len)
+int request_field_find(const char *lower, size_t len)
 {
     unsigned i;
 
-    if (len > REQUESTFIELD_NAME || first[len] == NONE) {
+    if (len > REQUEST_FIELD_NAME || first[len] == NONE) {
         return -1;
     }
     /* the names of one length are few; most differ in the last letter */
@@ -79,7 +79,7 @@ int requestfield_find(const char *lower, size_t len)
     return -1;
 }
 
-int requestfield_starts(const char *lower, size_t len, uint64_t seen)
+int request_field_starts(const char *lower, size_t len, uint64_t seen)
 {
     unsigned i;
 
@@ -91,12 +91,12 @@ int requestfield_starts(const char *lower, size_t len, uint64_t seen)
     return 0;
 }
 
-const char *requestfield_name(unsigned id)
+const char *request_field_name(unsigned id)
 {
     return id < REQUEST_IDS ? fields[id].name : NULL;
 }
 
-const char *requestfield_why(unsigned id)
+const char *request_field_why(unsigned id)
 {
     return id < REQUEST_IDS ? fields[id].why : NULL;
 }

@@ -14,7 +14,7 @@
 
 /* Sorted by length, then by name: id, name, why it is here. At most 64. */
 /* clang-format off */
-#define REQUESTFIELD_LIST(X)                                                  \
+#define REQUEST_FIELD_LIST(X)                                                  \
     X(DNT, "dnt", CLIENT)                                                     \
     X(VIA, "via", "matters with nokeepalive only, which a match refuses")     \
     X(FROM, "from", CLIENT)                                                   \
@@ -79,29 +79,29 @@
     X(UPGRADE_INSECURE_REQUESTS, "upgrade-insecure-requests", CLIENT)
 /* clang-format on */
 
-#define REQUESTFIELD_ID(id, name, why) REQUEST_##id,
+#define REQUEST_FIELD_ID(id, name, why) REQUEST_##id,
 enum request_id {
-    REQUESTFIELD_LIST(REQUESTFIELD_ID) REQUEST_IDS
+    REQUEST_FIELD_LIST(REQUEST_FIELD_ID) REQUEST_IDS
 };
 
 /* No known name is longer. */
-#define REQUESTFIELD_NAME 25
+#define REQUEST_FIELD_NAME 25
 
 /* The byte in lower case when it may stand in a known name, else 0. */
 extern const unsigned char requestfield_fold[256];
 
 /* The id of a name already in lower case, or -1. */
-int requestfield_find(const char *lower, size_t len);
+int request_field_find(const char *lower, size_t len);
 
 /* 1 when some name whose id is not among the bits of @a seen starts with
  * these bytes (in lower case); the name itself counts too. */
-int requestfield_starts(const char *lower, size_t len, uint64_t seen);
+int request_field_starts(const char *lower, size_t len, uint64_t seen);
 
 /* The name of a field in lower case, NULL when there is no such id. */
-const char *requestfield_name(unsigned id);
+const char *request_field_name(unsigned id);
 
 /* Why a request may have this field; NULL when there is no such id. For the
  * documentation and the status. */
-const char *requestfield_why(unsigned id);
+const char *request_field_why(unsigned id);
 
 #endif

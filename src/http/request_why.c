@@ -9,12 +9,12 @@ static const struct {
     const char *text;
 } whys[] = {REQUEST_WHY_LIST(ROW)};
 
-const char *requestwhy_name(unsigned why)
+const char *request_why_name(unsigned why)
 {
     return why < REQUEST_WHYS ? whys[why].name : NULL;
 }
 
-const char *requestwhy_text(unsigned why)
+const char *request_why_text(unsigned why)
 {
     return why < REQUEST_WHYS ? whys[why].text : NULL;
 }
@@ -30,7 +30,7 @@ static int is(const char *name, size_t len, const char *known)
     return len == strlen(known) && !strncasecmp(name, known, len);
 }
 
-request_why requestwhy_field(const char *name, const char *end, size_t *len)
+request_why request_why_field(const char *name, const char *end, size_t *len)
 {
     const char *p = name;
 

@@ -33,8 +33,8 @@ typedef enum request_why {
 } request_why;
 
 /* "field"; "a field that is not known"; NULL past the end. */
-const char *requestwhy_name(unsigned why);
-const char *requestwhy_text(unsigned why);
+const char *request_why_name(unsigned why);
+const char *request_why_text(unsigned why);
 
 /*
  * Why a field's name is not one of requestfield's.
@@ -42,6 +42,6 @@ const char *requestwhy_text(unsigned why);
  * @param end no byte from here on is read
  * @param len set to the length of what is a name in HTTP
  */
-request_why requestwhy_field(const char *name, const char *end, size_t *len);
+request_why request_why_field(const char *name, const char *end, size_t *len);
 
 #endif

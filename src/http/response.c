@@ -12,7 +12,7 @@
 /* The longest connection lines: two numbers of ten digits. */
 #define LINES 96
 
-_Static_assert(ANSWER_DATE == HTTPDATE_LEN, "one format of dates");
+_Static_assert(RESPONSE_DATE == HTTPDATE_LEN, "one format of dates");
 
 /* Appends text of a known length. */
 static char *put(char *p, const char *text, size_t len)
@@ -40,8 +40,8 @@ static char *put_number(char *p, int64_t n)
  * it adds. @return the length of the lines
  */
 static size_t connection_lines(const request *req,
-                               const answer_connection *conn, char *lines,
-                               answer_reply *reply)
+                               const response_connection *conn, char *lines,
+                               response_reply *reply)
 {
     int left = conn->max - conn->keepalives;
     char *p = lines;
@@ -71,17 +71,17 @@ static size_t connection_lines(const request *req,
 }
 
 /* The head up to and including the Date, for a status line. */
-static char *start(char *p, const answer *a, const char *status, size_t len,
-                   const answer_clock *clock)
+static char *start(char *p, const response *a, const char *status, size_t len,
+                   const response_clock *clock)
 {
     p = put(p, status, len);
     p = put(p, a->head + OK_LINE_LEN, DATE_AT - OK_LINE_LEN);
-    return put(p, clock->date, ANSWER_DATE);
+    return put(p, clock->date, RESPONSE_DATE);
 }
 
 /* 200. HEAD of an empty file loses its Content-Length in httpd. */
-static char *whole(char *p, const answer *a, const request *req,
-                   const answer_clock *clock, const char *lines, size_t len)
+static char *whole(char *p, const response *a, const request *req,
+                   const response_clock *clock, const char *lines, size_t len)
 {
     char *date = p + DATE_AT;
 
@@ -94,17 +94,17 @@ static char *whole(char *p, const answer *a, const request *req,
     else {
         p = put(p, a->head, a->slot);
     }
-    memcpy(date, clock->date, ANSWER_DATE);
+    memcpy(date, clock->date, RESPONSE_DATE);
     p = put(p, lines, len);
     return put(p, a->head + a->slot, (size_t)(a->head_len - a->slot));
 }
 
 /* 206: the length in its place, Content-Range before the connection lines. */
-static char *part(char *p, const answer *a, const answer_clock *clock,
+static char *part(char *p, const response *a, const response_clock *clock,
                   const char *lines, size_t len, int64_t first, int64_t last)
 {
     static const char status[] = "HTTP/1.1 206 Partial Content\r\n";
-    size_t at = DATE_AT + ANSWER_DATE, after = a->length_at + a->length_len;
+    size_t at = DATE_AT + RESPONSE_DATE, after = a->length_at + a->length_len;
 
     p = start(p, a, status, sizeof(status) - 1, clock);
     p = put(p, a->head + at, a->length_at - at);
@@ -122,11 +122,11 @@ static char *part(char *p, const answer *a, const answer_clock *clock,
 }
 
 /* 304: no Content-Length, none of the fields after the connection lines. */
-static char *unchanged(char *p, const answer *a, const answer_clock *clock,
+static char *unchanged(char *p, const response *a, const response_clock *clock,
                        const char *lines, size_t len)
 {
     static const char status[] = "HTTP/1.1 304 Not Modified\r\n";
-    size_t at = DATE_AT + ANSWER_DATE;
+    size_t at = DATE_AT + RESPONSE_DATE;
     size_t after = a->length_line + a->length_line_len;
 
     p = start(p, a, status, sizeof(status) - 1, clock);
@@ -136,37 +136,37 @@ static char *unchanged(char *p, const answer *a, const answer_clock *clock,
     return PUT(p, "\r\n");
 }
 
-int answer_make(const answer *a, const request *req, const char *head,
-                const answer_clock *clock, const answer_connection *conn,
-                char *buf, size_t size, answer_reply *reply)
+int response_make(const response *a, const request *req, const char *head,
+                  const response_clock *clock, const response_connection *conn,
+                  char *buf, size_t size, response_reply *reply)
 {
-    answercond_result what = ANSWERCOND_WHOLE;
+    response_cond_result what = RESPONSE_COND_WHOLE;
     int64_t first = 0, last = a->size - 1;
     char lines[LINES], *end;
     size_t len;
 
-    if (size < (size_t)a->head_len + ANSWER_EXTRA
+    if (size < (size_t)a->head_len + RESPONSE_EXTRA
         || (a->modified >= 0
-            && clock->seconds - a->modified < ANSWER_SETTLED)) {
+            && clock->seconds - a->modified < RESPONSE_SETTLED)) {
         return 0;
     }
-    if (req->present & ANSWERCOND_FIELDS) {
-        what = answercond_judge(a, req, head, clock->seconds, &first, &last);
+    if (req->present & RESPONSE_COND_FIELDS) {
+        what = response_cond_judge(a, req, head, clock->seconds, &first, &last);
     }
-    if (what == ANSWERCOND_DECLINE) {
+    if (what == RESPONSE_COND_DECLINE) {
         return 0;
     }
     len = connection_lines(req, conn, lines, reply);
     reply->body_off = 0;
     reply->body_len = req->head_only ? 0 : a->size;
     switch (what) {
-    case ANSWERCOND_PART:
+    case RESPONSE_COND_PART:
         reply->status = 206;
         reply->body_off = first;
         reply->body_len = req->head_only ? 0 : last - first + 1;
         end = part(buf, a, clock, lines, len, first, last);
         break;
-    case ANSWERCOND_UNCHANGED:
+    case RESPONSE_COND_UNCHANGED:
         reply->status = 304;
         reply->body_len = 0;
         end = unchanged(buf, a, clock, lines, len);
@@ -180,24 +180,25 @@ int answer_make(const answer *a, const request *req, const char *head,
     return 1;
 }
 
-int answer_verify(const answer *a, const request *req, const char *head,
-                  const answer_connection *conn, const char *sent,
-                  size_t sent_len)
+int response_verify(const response *a, const request *req, const char *head,
+                    const response_connection *conn, const char *sent,
+                    size_t sent_len)
 {
-    char buf[ANSWER_HEAD + ANSWER_EXTRA];
-    answer_clock clock;
-    answer_reply reply;
+    char buf[RESPONSE_HEAD + RESPONSE_EXTRA];
+    response_clock clock;
+    response_reply reply;
 
-    if (sent_len < DATE_AT + ANSWER_DATE) {
+    if (sent_len < DATE_AT + RESPONSE_DATE) {
         return 0;
     }
-    answer_clock_set(&clock, httpdate_parse(sent + DATE_AT, ANSWER_DATE));
+    response_clock_set(&clock, httpdate_parse(sent + DATE_AT, RESPONSE_DATE));
     return clock.seconds >= 0
-           && answer_make(a, req, head, &clock, conn, buf, sizeof(buf), &reply)
+           && response_make(a, req, head, &clock, conn, buf, sizeof(buf),
+                            &reply)
            && reply.head_len == sent_len && !memcmp(buf, sent, sent_len);
 }
 
-void answer_clock_set(answer_clock *clock, int64_t seconds)
+void response_clock_set(response_clock *clock, int64_t seconds)
 {
     clock->seconds = seconds;
     if (seconds >= 0) {

@@ -14,32 +14,32 @@
 #include <stdint.h>
 
 /* The longest captured head that is learned. */
-#define ANSWER_HEAD 4096
+#define RESPONSE_HEAD 4096
 /* What a reply's head may have more than the captured one. */
-#define ANSWER_EXTRA 192
+#define RESPONSE_EXTRA 192
 /* Length of "Sun, 06 Nov 1994 08:49:37 GMT". */
-#define ANSWER_DATE 29
+#define RESPONSE_DATE 29
 
 /* A file younger than this (seconds) has a weak ETag, which httpd makes strong
  * later, and one of the future has a Last-Modified that moves: neither is
  * learned, nor repeated when the clock was set back to such a time. */
-#define ANSWER_SETTLED 2
+#define RESPONSE_SETTLED 2
 
-/* Of answer_learn: ranges and conditional requests of this answer are
+/* Of response_learn: ranges and conditional requests of this answer are
  * httpd's (MaxRanges is set, or ETag or Last-Modified are not the computed
  * ones: R7). */
-#define ANSWER_PLAIN 1u
-/* Of answer_learn: a compressing filter (DEFLATE, BROTLI_COMPRESS, BYTYPE of
+#define RESPONSE_PLAIN 1u
+/* Of response_learn: a compressing filter (DEFLATE, BROTLI_COMPRESS, BYTYPE of
  * them) stood in the way and passed the file on. It names Accept-Encoding in
  * Vary, but not in a 304, so 304s of an answer with Vary are httpd's. */
-#define ANSWER_FILTERED 2u
-/* Of answer_learn: a module that reads the clock (mod_expires) is configured
+#define RESPONSE_FILTERED 2u
+/* Of response_learn: a module that reads the clock (mod_expires) is configured
  * here. cache then wants two agreeing answers of different seconds, so that
  * a field that moves with the clock never agrees (R7, PITFALLS 22). */
-#define ANSWER_CLOCKED 4u
+#define RESPONSE_CLOCKED 4u
 
 /* The captured head, taken apart. Plain data but for @a head. */
-typedef struct answer {
+typedef struct response {
     const char *head;  /* the captured head without its Connection and
                            * Keep-Alive lines; not owned */
     uint16_t head_len; /* with the empty line */
@@ -50,50 +50,50 @@ typedef struct answer {
     uint16_t length_line_len;
     uint16_t etag; /* value; length 0 when absent */
     uint16_t etag_len;
-    uint8_t plain;    /* ANSWER_PLAIN */
-    uint8_t clocked;  /* ANSWER_CLOCKED */
+    uint8_t plain;    /* RESPONSE_PLAIN */
+    uint8_t clocked;  /* RESPONSE_CLOCKED */
     uint8_t no_304;   /* httpd's 304 cannot be told from the 200 */
     uint8_t no_range; /* no "Accept-Ranges: bytes" */
     int64_t date;     /* its own Date, seconds since 1970 */
     int64_t size;     /* of the file */
     int64_t modified; /* Last-Modified, seconds since 1970, or -1 */
-} answer;
+} response;
 
 /* The second in which requests are answered. The caller keeps it current. */
-typedef struct answer_clock {
-    int64_t seconds;        /* since 1970: httpd's r->request_time */
-    char date[ANSWER_DATE]; /* of that second, not terminated */
-} answer_clock;
+typedef struct response_clock {
+    int64_t seconds;          /* since 1970: httpd's r->request_time */
+    char date[RESPONSE_DATE]; /* of that second, not terminated */
+} response_clock;
 
 /* What ap_set_keepalive looks at beside the request. */
-typedef struct answer_connection {
+typedef struct response_connection {
     int keepalives;  /* c->keepalives before this request */
     int keep_alive;  /* KeepAlive: 1 on, 0 off */
     int max;         /* MaxKeepAliveRequests; 0: no limit */
     int64_t timeout; /* KeepAliveTimeout in microseconds */
     int stopping;    /* the MPM is stopping */
-} answer_connection;
+} response_connection;
 
 /* What to send. */
-typedef struct answer_reply {
+typedef struct response_reply {
     int status;       /* 200, 206, 304 */
     int keepalive;    /* 1: the connection stays open afterwards */
     int keepalives;   /* c->keepalives afterwards */
     size_t head_len;  /* bytes written to the caller's buffer */
     int64_t body_off; /* what of the file follows the head; */
     int64_t body_len; /* 0 for HEAD and 304 (this is %B) */
-} answer_reply;
+} response_reply;
 
 /* What a constant "Header" directive on a field means for answers. */
-typedef enum answer_field {
-    ANSWER_FIELD_FREE,  /* repeated as it is */
-    ANSWER_FIELD_PLAIN, /* learn with ANSWER_PLAIN */
-    ANSWER_FIELD_NEVER  /* do not learn: its place or value is httpd's, and
+typedef enum response_field {
+    RESPONSE_FIELD_FREE,  /* repeated as it is */
+    RESPONSE_FIELD_PLAIN, /* learn with RESPONSE_PLAIN */
+    RESPONSE_FIELD_NEVER  /* do not learn: its place or value is httpd's, and
                          * the 200 does not show what a 304 would have */
-} answer_field;
+} response_field;
 
 /* Looks a field name up, in any case. For the learner's look at mod_headers. */
-answer_field answer_field_use(const char *name);
+response_field response_field_use(const char *name);
 
 /*
  * Takes a captured head apart.
@@ -101,15 +101,15 @@ answer_field answer_field_use(const char *name);
  *        sent them, for a file of @a size bytes
  * @param copy receives what is kept of it, at least @a len bytes; a->head
  *        points there
- * @param flags ANSWER_PLAIN, ANSWER_FILTERED, ANSWER_CLOCKED, or 0
+ * @param flags RESPONSE_PLAIN, RESPONSE_FILTERED, RESPONSE_CLOCKED, or 0
  * @param error on failure why it must not be repeated (static text)
  * @return 0 or -1
  */
-int answer_learn(answer *a, const char *head, size_t len, int64_t size,
-                 unsigned flags, char *copy, const char **error);
+int response_learn(response *a, const char *head, size_t len, int64_t size,
+                   unsigned flags, char *copy, const char **error);
 
 /*
- * The first test of a learned answer: 1 when answer_make() gives for the
+ * The first test of a learned answer: 1 when response_make() gives for the
  * very request that httpd answered, at the second of its Date, the very
  * bytes that httpd sent. Whoever learns calls it.
  * What it cannot see, the learner must refuse, because another request of
@@ -119,31 +119,31 @@ int answer_learn(answer *a, const char *head, size_t len, int64_t size,
  * @param conn as it was before that request
  * @param sent, sent_len the captured head
  */
-int answer_verify(const answer *a, const request *req, const char *head,
-                  const answer_connection *conn, const char *sent,
-                  size_t sent_len);
+int response_verify(const response *a, const request *req, const char *head,
+                    const response_connection *conn, const char *sent,
+                    size_t sent_len);
 
 /* Makes @a a copy of @a from; its from->head_len bytes go to @a copy. */
-void answer_copy(answer *a, const answer *from, char *copy);
+void response_copy(response *a, const response *from, char *copy);
 
 /* 1 when two captured answers agree, Date and connection lines aside. */
-int answer_same(const answer *a, const answer *b);
+int response_same(const response *a, const response *b);
 
 /*
  * Derives the reply.
  * @param req a request that is mine, recognised in @a head
  * @param buf receives the reply's head
- * @param size of @a buf; a->head_len + ANSWER_EXTRA always suffices
+ * @param size of @a buf; a->head_len + RESPONSE_EXTRA always suffices
  * @return 1 with @a reply and @a buf filled, or 0: decline, let httpd
  *         answer (also when @a buf is too small, or when the clock shows a
  *         time at which the file was not settled)
  */
-int answer_make(const answer *a, const request *req, const char *head,
-                const answer_clock *clock, const answer_connection *conn,
-                char *buf, size_t size, answer_reply *reply);
+int response_make(const response *a, const request *req, const char *head,
+                  const response_clock *clock, const response_connection *conn,
+                  char *buf, size_t size, response_reply *reply);
 
 /* Makes @a clock show @a seconds since 1970. Not on the hot path: once per
  * second. */
-void answer_clock_set(answer_clock *clock, int64_t seconds);
+void response_clock_set(response_clock *clock, int64_t seconds);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define OK_LINE "HTTP/1.1 200 OK\r\nDate: "
 #define DATE_AT (sizeof(OK_LINE) - 1)
-#define DATE_LINE_END (DATE_AT + ANSWER_DATE + 2)
+#define DATE_LINE_END (DATE_AT + RESPONSE_DATE + 2)
 
 /* Fields that mean something here. */
 enum name {
@@ -28,40 +28,40 @@ enum name {
 static const struct {
     const char *name;
     enum name is;
-    answer_field use;
+    response_field use;
 } names[] = {
-    {"Content-Length", NAME_LENGTH, ANSWER_FIELD_NEVER},
+    {"Content-Length", NAME_LENGTH, RESPONSE_FIELD_NEVER},
     /* made, and conditions judged, before mod_headers changes them */
-    {"Last-Modified", NAME_MODIFIED, ANSWER_FIELD_PLAIN},
-    {"ETag", NAME_ETAG, ANSWER_FIELD_PLAIN},
-    {"Accept-Ranges", NAME_RANGES, ANSWER_FIELD_PLAIN},
-    {"Vary", NAME_VARY, ANSWER_FIELD_FREE},
-    {"Connection", NAME_CONNECTION, ANSWER_FIELD_NEVER},
-    {"Keep-Alive", NAME_KEEP_ALIVE, ANSWER_FIELD_NEVER},
+    {"Last-Modified", NAME_MODIFIED, RESPONSE_FIELD_PLAIN},
+    {"ETag", NAME_ETAG, RESPONSE_FIELD_PLAIN},
+    {"Accept-Ranges", NAME_RANGES, RESPONSE_FIELD_PLAIN},
+    {"Vary", NAME_VARY, RESPONSE_FIELD_FREE},
+    {"Connection", NAME_CONNECTION, RESPONSE_FIELD_NEVER},
+    {"Keep-Alive", NAME_KEEP_ALIVE, RESPONSE_FIELD_NEVER},
     /* mod_headers would put them before the connection lines, and into 304 */
-    {"Content-Type", NAME_TYPE, ANSWER_FIELD_NEVER},
-    {"Content-Encoding", NAME_ENCODING, ANSWER_FIELD_NEVER},
-    {"Content-Language", NAME_LANGUAGE, ANSWER_FIELD_NEVER},
+    {"Content-Type", NAME_TYPE, RESPONSE_FIELD_NEVER},
+    {"Content-Encoding", NAME_ENCODING, RESPONSE_FIELD_NEVER},
+    {"Content-Language", NAME_LANGUAGE, RESPONSE_FIELD_NEVER},
     /* R7: made for one client, or for one connection */
-    {"Set-Cookie", NAME_REFUSED, ANSWER_FIELD_NEVER},
-    {"Set-Cookie2", NAME_REFUSED, ANSWER_FIELD_NEVER},
-    {"Upgrade", NAME_REFUSED, ANSWER_FIELD_NEVER},
-    {"Age", NAME_REFUSED, ANSWER_FIELD_NEVER},
-    {"WWW-Authenticate", NAME_REFUSED, ANSWER_FIELD_NEVER},
-    {"Authentication-Info", NAME_REFUSED, ANSWER_FIELD_NEVER},
-    {"Proxy-Authenticate", NAME_REFUSED, ANSWER_FIELD_NEVER},
+    {"Set-Cookie", NAME_REFUSED, RESPONSE_FIELD_NEVER},
+    {"Set-Cookie2", NAME_REFUSED, RESPONSE_FIELD_NEVER},
+    {"Upgrade", NAME_REFUSED, RESPONSE_FIELD_NEVER},
+    {"Age", NAME_REFUSED, RESPONSE_FIELD_NEVER},
+    {"WWW-Authenticate", NAME_REFUSED, RESPONSE_FIELD_NEVER},
+    {"Authentication-Info", NAME_REFUSED, RESPONSE_FIELD_NEVER},
+    {"Proxy-Authenticate", NAME_REFUSED, RESPONSE_FIELD_NEVER},
     /* the body is not simply the file, or 206 would differ */
-    {"Transfer-Encoding", NAME_REFUSED, ANSWER_FIELD_NEVER},
-    {"Trailer", NAME_REFUSED, ANSWER_FIELD_NEVER},
-    {"Content-Range", NAME_REFUSED, ANSWER_FIELD_NEVER},
-    {"Content-MD5", NAME_REFUSED, ANSWER_FIELD_NEVER},
-    {"Date", NAME_REFUSED, ANSWER_FIELD_NEVER}, /* a second one */
+    {"Transfer-Encoding", NAME_REFUSED, RESPONSE_FIELD_NEVER},
+    {"Trailer", NAME_REFUSED, RESPONSE_FIELD_NEVER},
+    {"Content-Range", NAME_REFUSED, RESPONSE_FIELD_NEVER},
+    {"Content-MD5", NAME_REFUSED, RESPONSE_FIELD_NEVER},
+    {"Date", NAME_REFUSED, RESPONSE_FIELD_NEVER}, /* a second one */
 };
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
 /* What is known while going through the lines. */
 typedef struct learner {
-    answer *a;
+    response *a;
     char *copy;
     unsigned seen;  /* bits of enum name */
     enum name last; /* of the line before */
@@ -80,11 +80,11 @@ static int find_name(const char *p, size_t len)
     return -1;
 }
 
-answer_field answer_field_use(const char *name)
+response_field response_field_use(const char *name)
 {
     int i = find_name(name, strlen(name));
 
-    return i < 0 ? ANSWER_FIELD_FREE : names[i].use;
+    return i < 0 ? RESPONSE_FIELD_FREE : names[i].use;
 }
 
 static int equal(const char *value, size_t len, const char *text)
@@ -127,7 +127,7 @@ static int printable(const char *p, size_t len)
 static const char *note(learner *l, enum name is, const char *line,
                         const char *value, size_t len)
 {
-    answer *a = l->a;
+    response *a = l->a;
 
     switch (is) {
     case NAME_LENGTH:
@@ -182,7 +182,7 @@ static const char *in_order(learner *l, enum name is, const char *value,
 static const char *line(learner *l, const char *p, size_t len)
 {
     const char *colon = memchr(p, ':', len), *error;
-    answer *a = l->a;
+    response *a = l->a;
     char *copy = l->copy + a->head_len;
     size_t name_len, value_len;
     enum name is;
@@ -224,7 +224,7 @@ static const char *line(learner *l, const char *p, size_t len)
 /* What the fields together must satisfy. */
 static const char *whole(learner *l, int64_t date, unsigned flags)
 {
-    answer *a = l->a;
+    response *a = l->a;
 
     if (!(l->seen >> NAME_LENGTH & 1)) {
         return "no Content-Length";
@@ -235,13 +235,13 @@ static const char *whole(learner *l, int64_t date, unsigned flags)
     if (!(l->seen >> NAME_RANGES & 1)) {
         a->no_range = 1;
     }
-    if (a->modified >= 0 && date - a->modified < ANSWER_SETTLED) {
+    if (a->modified >= 0 && date - a->modified < RESPONSE_SETTLED) {
         return "the file has just changed";
     }
     a->date = date;
-    a->plain = (flags & ANSWER_PLAIN) != 0;
-    a->clocked = (flags & ANSWER_CLOCKED) != 0;
-    a->no_304 = (flags & ANSWER_FILTERED) && (l->seen >> NAME_VARY & 1);
+    a->plain = (flags & RESPONSE_PLAIN) != 0;
+    a->clocked = (flags & RESPONSE_CLOCKED) != 0;
+    a->no_304 = (flags & RESPONSE_FILTERED) && (l->seen >> NAME_VARY & 1);
     return NULL;
 }
 
@@ -251,12 +251,12 @@ static const char *learn(learner *l, const char *head, size_t len,
     const char *p = head + DATE_LINE_END, *end, *error;
     int64_t date;
 
-    if (len > ANSWER_HEAD || len < DATE_LINE_END + 2
+    if (len > RESPONSE_HEAD || len < DATE_LINE_END + 2
         || memcmp(head, OK_LINE, DATE_AT) != 0
         || memcmp(p - 2, "\r\n", 2) != 0) {
         return "the head does not start as a 200 of httpd";
     }
-    date = httpdate_parse(head + DATE_AT, ANSWER_DATE);
+    date = httpdate_parse(head + DATE_AT, RESPONSE_DATE);
     if (date < 0) {
         return "Date is not a date";
     }
@@ -284,8 +284,8 @@ static const char *learn(learner *l, const char *head, size_t len,
     return whole(l, date, flags);
 }
 
-int answer_learn(answer *a, const char *head, size_t len, int64_t size,
-                 unsigned flags, char *copy, const char **error)
+int response_learn(response *a, const char *head, size_t len, int64_t size,
+                   unsigned flags, char *copy, const char **error)
 {
     learner l = {a, copy, 0, NAME_OTHER};
 
@@ -297,14 +297,14 @@ int answer_learn(answer *a, const char *head, size_t len, int64_t size,
     return *error ? -1 : 0;
 }
 
-void answer_copy(answer *a, const answer *from, char *copy)
+void response_copy(response *a, const response *from, char *copy)
 {
     *a = *from;
     memcpy(copy, from->head, from->head_len);
     a->head = copy;
 }
 
-int answer_same(const answer *a, const answer *b)
+int response_same(const response *a, const response *b)
 {
     return a->head_len == b->head_len && a->slot == b->slot
            && a->size == b->size && a->plain == b->plain

@@ -100,7 +100,7 @@ static enum match etag_in(text list, text tag, int strong)
     }
 }
 
-static enum match none_match(const answer *a, const request *req,
+static enum match none_match(const response *a, const request *req,
                              const char *head)
 {
     text list = value_of(req, head, REQUEST_IF_NONE_MATCH);
@@ -124,7 +124,7 @@ static int64_t date_of(text value)
     return date > 0 ? date : -1;
 }
 
-static enum match modified_since(const answer *a, const request *req,
+static enum match modified_since(const response *a, const request *req,
                                  const char *head, int64_t now)
 {
     text value = value_of(req, head, REQUEST_IF_MODIFIED_SINCE);
@@ -143,7 +143,7 @@ static enum match modified_since(const answer *a, const request *req,
 }
 
 /* If-Range wants the strong validator itself; all else means the whole. */
-static enum match if_range(const answer *a, const request *req,
+static enum match if_range(const response *a, const request *req,
                            const char *head, int64_t now)
 {
     text value = value_of(req, head, REQUEST_IF_RANGE);
@@ -184,52 +184,52 @@ static int64_t digits(const char **p, const char *end)
 }
 
 /* One range: "0-9", "9-", "-9". */
-static answercond_result range(const answer *a, text value, int64_t *first,
-                               int64_t *last)
+static response_cond_result range(const response *a, text value, int64_t *first,
+                                  int64_t *last)
 {
     const char *p = value.p + 6, *end = value.p + value.len;
     int suffix, open;
 
     if (value.len < 6 || strncasecmp(value.p, "bytes=", 6) != 0) {
-        return ANSWERCOND_WHOLE; /* another unit: ignored */
+        return RESPONSE_COND_WHOLE; /* another unit: ignored */
     }
     if (a->no_range) {
-        return ANSWERCOND_DECLINE;
+        return RESPONSE_COND_DECLINE;
     }
     suffix = p < end && *p == '-';
     *first = suffix ? 0 : digits(&p, end);
     if (*first < 0 || p == end || *p++ != '-') {
-        return ANSWERCOND_DECLINE;
+        return RESPONSE_COND_DECLINE;
     }
     open = p == end;
     *last = open ? a->size - 1 : digits(&p, end);
     if (p != end || (open && suffix) || *last < 0) {
         /* several ranges, odd syntax, or an open one in an empty file */
-        return a->size == 0 && open && !suffix ? ANSWERCOND_WHOLE
-                                               : ANSWERCOND_DECLINE;
+        return a->size == 0 && open && !suffix ? RESPONSE_COND_WHOLE
+                                               : RESPONSE_COND_DECLINE;
     }
     if (suffix ? *last == 0 : !open && *first > *last) {
-        return ANSWERCOND_WHOLE; /* invalid: ignored */
+        return RESPONSE_COND_WHOLE; /* invalid: ignored */
     }
     if (a->size == 0) {
-        return ANSWERCOND_WHOLE;
+        return RESPONSE_COND_WHOLE;
     }
     if (suffix) {
         *first = *last < a->size ? a->size - *last : 0;
         *last = a->size - 1;
     }
     if (*first >= a->size) {
-        return ANSWERCOND_DECLINE; /* 416 */
+        return RESPONSE_COND_DECLINE; /* 416 */
     }
     if (*last >= a->size) {
         *last = a->size - 1;
     }
-    return ANSWERCOND_PART;
+    return RESPONSE_COND_PART;
 }
 
-answercond_result answercond_judge(const answer *a, const request *req,
-                                   const char *head, int64_t now,
-                                   int64_t *first, int64_t *last)
+response_cond_result response_cond_judge(const response *a, const request *req,
+                                         const char *head, int64_t now,
+                                         int64_t *first, int64_t *last)
 {
     enum match none = YES, since = YES, in = YES;
     int has_none = request_has(req, REQUEST_IF_NONE_MATCH);
@@ -238,7 +238,7 @@ answercond_result answercond_judge(const answer *a, const request *req,
     int has_if_range = has_range && request_has(req, REQUEST_IF_RANGE);
 
     if (a->plain) {
-        return ANSWERCOND_DECLINE;
+        return RESPONSE_COND_DECLINE;
     }
     if (has_none) {
         none = none_match(a, req, head);
@@ -250,15 +250,15 @@ answercond_result answercond_judge(const answer *a, const request *req,
         in = if_range(a, req, head, now);
     }
     if (none == ODD || since == ODD || in == ODD) {
-        return ANSWERCOND_DECLINE;
+        return RESPONSE_COND_DECLINE;
     }
     /* of several conditions all must hold; If-Range overrides them */
     if ((has_none || has_since) && none == YES && since == YES
         && !has_if_range) {
-        return a->no_304 ? ANSWERCOND_DECLINE : ANSWERCOND_UNCHANGED;
+        return a->no_304 ? RESPONSE_COND_DECLINE : RESPONSE_COND_UNCHANGED;
     }
     if (!has_range || in == NO) {
-        return ANSWERCOND_WHOLE;
+        return RESPONSE_COND_WHOLE;
     }
     return range(a, value_of(req, head, REQUEST_RANGE), first, last);
 }

@@ -8,25 +8,25 @@
 
 #include "http/response.h"
 
-typedef enum answercond_result {
-    ANSWERCOND_WHOLE,     /* 200 */
-    ANSWERCOND_PART,      /* 206, one range */
-    ANSWERCOND_UNCHANGED, /* 304 */
-    ANSWERCOND_DECLINE    /* httpd's: several ranges, 416, odd syntax */
-} answercond_result;
+typedef enum response_cond_result {
+    RESPONSE_COND_WHOLE,     /* 200 */
+    RESPONSE_COND_PART,      /* 206, one range */
+    RESPONSE_COND_UNCHANGED, /* 304 */
+    RESPONSE_COND_DECLINE    /* httpd's: several ranges, 416, odd syntax */
+} response_cond_result;
 
 /* The fields that this file judges. */
-#define ANSWERCOND_FIELDS                                                      \
+#define RESPONSE_COND_FIELDS                                                   \
     ((uint64_t)1 << REQUEST_RANGE | (uint64_t)1 << REQUEST_IF_RANGE            \
      | (uint64_t)1 << REQUEST_IF_NONE_MATCH                                    \
      | (uint64_t)1 << REQUEST_IF_MODIFIED_SINCE)
 
 /*
  * @param now seconds since 1970 when the request came
- * @param first, last set for ANSWERCOND_PART: offsets, both inclusive
+ * @param first, last set for RESPONSE_COND_PART: offsets, both inclusive
  */
-answercond_result answercond_judge(const answer *a, const request *req,
-                                   const char *head, int64_t now,
-                                   int64_t *first, int64_t *last);
+response_cond_result response_cond_judge(const response *a, const request *req,
+                                         const char *head, int64_t now,
+                                         int64_t *first, int64_t *last);
 
 #endif

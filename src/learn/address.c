@@ -92,7 +92,7 @@ static void lower_fields(unsigned *limit, int value)
 
 /* The times of the address's default vhost: httpd uses them until it has read
  * a Host. */
-static void take_times(learn_address *a, const learnserver *s)
+static void take_times(address *a, const vhost *s)
 {
     a->timeout = apr_time_as_msec(s->server->timeout);
     a->header_first = s->header_first;
@@ -100,7 +100,7 @@ static void take_times(learn_address *a, const learnserver *s)
     a->header_rate = s->header_rate;
 }
 
-static int is_plain_http(const learnserver *s)
+static int is_plain_http(const vhost *s)
 {
     const char *protocol = ap_get_server_protocol((server_rec *)s->server);
 
@@ -109,7 +109,7 @@ static int is_plain_http(const learnserver *s)
 }
 
 /* Do they give the same time for the first request? */
-static int same_times(const learnserver *a, const learnserver *b)
+static int same_times(const vhost *a, const vhost *b)
 {
     return a->server->timeout == b->server->timeout
            && a->header_first == b->header_first
@@ -150,14 +150,14 @@ static rank rank_of(const endpoint *local, const server_rec *s)
 
 /* The default vhost of an address; of a wildcard, that of the addresses that
  * no vhost has for itself. NULL: no server reaches it */
-static const learnserver *default_of(const endpoint *local)
+static const vhost *default_of(const endpoint *local)
 {
-    const learnserver *s, *found = NULL;
+    const vhost *s, *found = NULL;
     rank best = RANK_MAIN;
     unsigned i;
 
     /* httpd's list has the main server first, then the last vhost. */
-    for (i = 0; (s = learnserver_at(i)); i++) {
+    for (i = 0; (s = vhost_at(i)); i++) {
         rank r = rank_of(local, s->server);
 
         if (reaches(local, s->server) && r >= best
@@ -187,13 +187,13 @@ static int is_by_address(const server_rec *s)
 /* May another vhost be the default one as well, with other times? Behind a
  * wildcard those with addresses of their own may; of those for *:* and those
  * for *:80 the one that httpd happened to see last. */
-static int is_unsure(const endpoint *local, const learnserver *found)
+static int is_unsure(const endpoint *local, const vhost *found)
 {
     rank best = rank_of(local, found->server);
-    const learnserver *s;
+    const vhost *s;
     unsigned i;
 
-    for (i = 0; (s = learnserver_at(i)); i++) {
+    for (i = 0; (s = vhost_at(i)); i++) {
         rank r = rank_of(local, s->server);
         int other = r == RANK_ANY && best == RANK_PORT;
 
@@ -207,22 +207,21 @@ static int is_unsure(const endpoint *local, const learnserver *found)
     return 0;
 }
 
-const learn_address *learn_address_make(apr_pool_t *p,
-                                        const struct sockaddr *local,
-                                        const char *protocol)
+const address *address_make(apr_pool_t *p, const struct sockaddr *local,
+                            const char *protocol)
 {
-    learn_address *a = apr_pcalloc(p, sizeof(*a));
+    address *a = apr_pcalloc(p, sizeof(*a));
     endpoint e = of_sockaddr(local);
-    const learnserver *s, *first = default_of(&e);
+    const vhost *s, *first = default_of(&e);
     int plain = !protocol || !*protocol || !strcasecmp(protocol, "http");
     unsigned i;
 
     a->limits.line = a->limits.fieldsize = (unsigned)-1;
-    for (i = 0; (s = learnserver_at(i)); i++) {
+    for (i = 0; (s = vhost_at(i)); i++) {
         if (!reaches(&e, s->server)) {
             continue;
         }
-        a->reads |= s->wanted && s->reason == LEARN_OK;
+        a->reads |= s->wanted && s->reason == REASON_OK;
         plain &= is_plain_http(s);
         lower(&a->limits.line, s->server->limit_req_line);
         lower(&a->limits.fieldsize, s->server->limit_req_fieldsize);

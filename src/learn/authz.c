@@ -20,7 +20,7 @@ static const char *missing;
 static authz_status ask(int i, request_rec *r, const char *line,
                         const void *parsed)
 {
-    learntrace_mark(r, LEARN_CLIENT, wraps[i].name);
+    trace_mark(r, REASON_CLIENT, wraps[i].name);
     return wraps[i].original->check_authorization(r, line, parsed);
 }
 
@@ -81,7 +81,7 @@ static void wrap(apr_pool_t *pconf, const char *name)
     wrapped++;
 }
 
-void learnauthz_wrap(apr_pool_t *pconf)
+void authz_wrap(apr_pool_t *pconf)
 {
     apr_array_header_t *names = ap_list_provider_names(
         pconf, AUTHZ_PROVIDER_GROUP, AUTHZ_PROVIDER_VERSION);
@@ -107,7 +107,7 @@ void learnauthz_wrap(apr_pool_t *pconf)
     }
 }
 
-const char *learnauthz_missing(void)
+const char *authz_missing(void)
 {
     return missing;
 }

@@ -10,10 +10,10 @@
 
 /* Wraps what is registered. After all modules have registered theirs, before
  * the configuration looks providers up: pre_config REALLY_LAST. */
-void learnauthz_wrap(apr_pool_t *pconf);
+void authz_wrap(apr_pool_t *pconf);
 
 /* NULL, or the name of a provider for which there was no room: then nothing
  * may be learned. */
-const char *learnauthz_missing(void);
+const char *authz_missing(void);
 
 #endif

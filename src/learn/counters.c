@@ -3,7 +3,7 @@
 #include "base/shared_mem.h"
 
 typedef struct shared {
-    uint64_t refused[LEARN_REASON_COUNT];
+    uint64_t refused[REASON_COUNT];
     uint64_t not_mine[REQUEST_WHYS];
     uint32_t offs;     /* vhosts that were turned off */
     uint32_t server[]; /* bits: reasons that were logged; OFF_BIT */
@@ -12,7 +12,7 @@ typedef struct shared {
 #define OFF_BIT (1u << 31)
 
 static struct {
-    sharedmem memory;
+    shared_mem memory;
     shared *mem; /* in it; NULL: there is none */
     unsigned servers;
 } counts;
@@ -20,17 +20,17 @@ static struct {
 static apr_status_t forget(void *unused)
 {
     if (counts.mem) {
-        sharedmem_free(&counts.memory);
+        shared_mem_free(&counts.memory);
         counts.mem = NULL;
     }
     counts.servers = 0;
     return APR_SUCCESS;
 }
 
-int learncount_make(apr_pool_t *p, unsigned servers)
+int counters_make(apr_pool_t *p, unsigned servers)
 {
-    if (sharedmem_make(&counts.memory, "cpuaffinity-counts",
-                       sizeof(shared) + servers * sizeof(uint32_t))) {
+    if (shared_mem_make(&counts.memory, "cpuaffinity-counts",
+                        sizeof(shared) + servers * sizeof(uint32_t))) {
         return -1;
     }
     counts.mem = counts.memory.at;
@@ -39,7 +39,7 @@ int learncount_make(apr_pool_t *p, unsigned servers)
     return 0;
 }
 
-int learncount_refused(learn_reason reason, unsigned server)
+int counters_refused(reason_id reason, unsigned server)
 {
     uint32_t bit = 1u << reason;
 
@@ -52,28 +52,28 @@ int learncount_refused(learn_reason reason, unsigned server)
         & bit);
 }
 
-uint64_t learncount_get(learn_reason reason)
+uint64_t counters_get(reason_id reason)
 {
     return counts.mem
                ? __atomic_load_n(&counts.mem->refused[reason], __ATOMIC_RELAXED)
                : 0;
 }
 
-void learncount_not_mine(unsigned why)
+void counters_not_mine(unsigned why)
 {
     if (counts.mem && why < REQUEST_WHYS) {
         __atomic_fetch_add(&counts.mem->not_mine[why], 1, __ATOMIC_RELAXED);
     }
 }
 
-uint64_t learncount_get_not_mine(unsigned why)
+uint64_t counters_get_not_mine(unsigned why)
 {
     return counts.mem && why < REQUEST_WHYS
                ? __atomic_load_n(&counts.mem->not_mine[why], __ATOMIC_RELAXED)
                : 0;
 }
 
-void learncount_off(unsigned server)
+void counters_off(unsigned server)
 {
     if (counts.mem && server < counts.servers
         && !(__atomic_fetch_or(&counts.mem->server[server], OFF_BIT,
@@ -83,13 +83,13 @@ void learncount_off(unsigned server)
     }
 }
 
-unsigned learncount_offs(void)
+unsigned counters_offs(void)
 {
     return counts.mem ? __atomic_load_n(&counts.mem->offs, __ATOMIC_ACQUIRE)
                       : 0;
 }
 
-int learncount_is_off(unsigned server)
+int counters_is_off(unsigned server)
 {
     return !counts.mem || server >= counts.servers
            || (__atomic_load_n(&counts.mem->server[server], __ATOMIC_RELAXED)

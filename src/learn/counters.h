@@ -13,20 +13,20 @@
 
 /* Makes it for so many servers, until @a p ends. @return 0, or -1 with errno:
  * nothing is counted, and every vhost is off */
-int learncount_make(apr_pool_t *p, unsigned servers);
+int counters_make(apr_pool_t *p, unsigned servers);
 
 /* Counts a refusal. @return 1 the first time for this server */
-int learncount_refused(learn_reason reason, unsigned server);
+int counters_refused(reason_id reason, unsigned server);
 
-uint64_t learncount_get(learn_reason reason);
+uint64_t counters_get(reason_id reason);
 
 /* A request that is httpd's, by request_why; and how many there were. */
-void learncount_not_mine(unsigned why);
-uint64_t learncount_get_not_mine(unsigned why);
+void counters_not_mine(unsigned why);
+uint64_t counters_get_not_mine(unsigned why);
 
 /* An audit turned the vhost off; is it off? How many were turned off? */
-void learncount_off(unsigned server);
-int learncount_is_off(unsigned server);
-unsigned learncount_offs(void);
+void counters_off(unsigned server);
+int counters_is_off(unsigned server);
+unsigned counters_offs(void);
 
 #endif

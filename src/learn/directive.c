@@ -11,26 +11,26 @@
 
 typedef struct directive {
     apr_pool_t *p;
-    const learntree_place *at;
-    learndirective *out;
+    const tree_place *at;
+    directive_verdict *out;
     int dry; /* only to be judged */
 } directive;
 
 static int is_off(const directive *d)
 {
-    const char *arg = learntree_word(d->p, d->at->node, 0);
+    const char *arg = tree_word(d->p, d->at->node, 0);
 
     return arg && !strcasecmp(arg, "off");
 }
 
-int learndirective_wants(apr_pool_t *p, const ap_directive_t *node)
+int directive_wants(apr_pool_t *p, const ap_directive_t *node)
 {
     const char *arg;
 
-    if (!learntree_is(node, "FixedStatic")) {
+    if (!tree_is(node, "FixedStatic")) {
         return 0;
     }
-    arg = learntree_word(p, node, 0);
+    arg = tree_word(p, node, 0);
     return arg && strcasecmp(arg, "off");
 }
 
@@ -39,7 +39,7 @@ static void fixed_static(directive *d)
     if (d->at->node->data) {
         return; /* learnmark's */
     }
-    d->out->wanted = learndirective_wants(d->p, d->at->node);
+    d->out->wanted = directive_wants(d->p, d->at->node);
     d->out->unwanted = !d->out->wanted;
 }
 
@@ -54,31 +54,32 @@ static const struct {
 static const char *judge_header(directive *d)
 {
     const ap_directive_t *node = d->at->node;
-    const char *action = learntree_word(d->p, node, 0), *name, *value;
-    answer_field use;
+    const char *action = tree_word(d->p, node, 0), *name, *value;
+    response_field use;
     size_t i;
     int n = 0;
 
     if (action
         && (!strcasecmp(action, "always")
             || !strcasecmp(action, "onsuccess"))) {
-        action = learntree_word(d->p, node, ++n);
+        action = tree_word(d->p, node, ++n);
     }
     for (i = 0; action && i < sizeof(constants) / sizeof(constants[0]); i++) {
         if (!strcasecmp(constants[i].action, action)) {
             break;
         }
     }
-    name = learntree_word(d->p, node, n + 1);
-    value = learntree_word(d->p, node, n + 2);
+    name = tree_word(d->p, node, n + 1);
+    value = tree_word(d->p, node, n + 2);
     if (!action || i == sizeof(constants) / sizeof(constants[0]) || !name
-        || learntree_word(d->p, node, n + constants[i].words)
+        || tree_word(d->p, node, n + constants[i].words)
         || (value && (strchr(value, '%') || !strncasecmp(value, "expr=", 5)))) {
         return "is not a constant";
     }
-    use = answer_field_use(name);
-    d->out->plain = use == ANSWER_FIELD_PLAIN;
-    return use == ANSWER_FIELD_NEVER ? "touches a field that is httpd's" : NULL;
+    use = response_field_use(name);
+    d->out->plain = use == RESPONSE_FIELD_PLAIN;
+    return use == RESPONSE_FIELD_NEVER ? "touches a field that is httpd's"
+                                       : NULL;
 }
 
 /* mod_headers is inert when all that it does is constant. */
@@ -89,9 +90,9 @@ static void header(directive *d)
 
 static void setenvif(directive *d)
 {
-    d->out->refuse = learnsetenvif_judge(d->p, d->at->node);
+    d->out->refuse = setenvif_judge(d->p, d->at->node);
     if (!d->out->refuse && !d->dry) {
-        learnsetenvif_add(d->p, d->at->node);
+        setenvif_add(d->p, d->at->node);
     }
 }
 
@@ -139,7 +140,7 @@ static void read_timeout(directive *d)
     const char *word;
     int n;
 
-    for (n = 0; (word = learntree_word(d->p, d->at->node, n)); n++) {
+    for (n = 0; (word = tree_word(d->p, d->at->node, n)); n++) {
         const char *rate = strchr(word, ',');
         char *end;
 
@@ -198,8 +199,7 @@ static void judge_module(directive *d)
     const command_rec *cmd =
         ap_find_command_in_modules(d->at->node->directive, (module **)&m);
 
-    if (cmd && m && !d->at->section
-        && learnmodules_known(m) == LEARNMODULES_UNSET) {
+    if (cmd && m && !d->at->section && modules_known(m) == MODULES_UNSET) {
         d->out->refuse = apr_psprintf(d->p, "configures %s", m->name);
     }
 }
@@ -211,7 +211,7 @@ static int judge(directive *d)
 
     memset(d->out, 0, sizeof(*d->out));
     for (i = 0; i < sizeof(judges) / sizeof(judges[0]); i++) {
-        if (learntree_is(d->at->node, judges[i].name)) {
+        if (tree_is(d->at->node, judges[i].name)) {
             judges[i].judge(d);
             return judges[i].scoped && d->at->section;
         }
@@ -220,8 +220,8 @@ static int judge(directive *d)
     return 0;
 }
 
-void learndirective_judge(apr_pool_t *p, const learntree_place *at,
-                          learndirective *out)
+void directive_judge(apr_pool_t *p, const tree_place *at,
+                     directive_verdict *out)
 {
     directive d = {p, at, out, 0};
 
@@ -231,9 +231,9 @@ void learndirective_judge(apr_pool_t *p, const learntree_place *at,
     }
 }
 
-int learndirective_is_scoped(apr_pool_t *p, const learntree_place *at)
+int directive_is_scoped(apr_pool_t *p, const tree_place *at)
 {
-    learndirective out;
+    directive_verdict out;
     directive d = {p, at, &out, 1};
 
     return judge(&d) && out.refuse;

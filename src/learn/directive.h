@@ -13,7 +13,7 @@
  * What a directive says of every server that it applies to. All members 0 or
  * NULL: nothing.
  */
-typedef struct learndirective {
+typedef struct directive_verdict {
     const char *refuse;  /* why its servers are refused: static or from p */
     const char *section; /* why requests to its section are refused */
     int wanted;          /* FixedStatic on */
@@ -25,22 +25,22 @@ typedef struct learndirective {
     int64_t header_first;
     int64_t header_max;
     int header_rate;
-} learndirective;
+} directive_verdict;
 
 /* Judges one. Results from @a p. */
-void learndirective_judge(apr_pool_t *p, const learntree_place *at,
-                          learndirective *out);
+void directive_judge(apr_pool_t *p, const tree_place *at,
+                     directive_verdict *out);
 
 /* Is it one in a section that refuses requests to that section, and these
  * only? Changes nothing. @a p for temporary text */
-int learndirective_is_scoped(apr_pool_t *p, const learntree_place *at);
+int directive_is_scoped(apr_pool_t *p, const tree_place *at);
 
 /* Is it a FixedStatic that is not off? @a p for temporary text. */
-int learndirective_wants(apr_pool_t *p, const ap_directive_t *node);
+int directive_wants(apr_pool_t *p, const ap_directive_t *node);
 
 /* RequestReadTimeout's default, when its module is there. */
-#define LEARNDIRECTIVE_HEADER_FIRST 20000
-#define LEARNDIRECTIVE_HEADER_MAX 40000
-#define LEARNDIRECTIVE_HEADER_RATE 500
+#define DIRECTIVE_HEADER_FIRST 20000
+#define DIRECTIVE_HEADER_MAX 40000
+#define DIRECTIVE_HEADER_RATE 500
 
 #endif

@@ -69,7 +69,7 @@ static const char *names_of(const char *name)
                : name + sizeof(BYTYPE) - 1;
 }
 
-int learnfilter_compresses(const char *name)
+int filter_compresses(const char *name)
 {
     for (name = names_of(name);;) {
         size_t len = strcspn(name, ";");
@@ -84,22 +84,22 @@ int learnfilter_compresses(const char *name)
     }
 }
 
-int learnfilter_passes(const char *name)
+int filter_passes(const char *name)
 {
-    return is_transparent(name) || learnfilter_compresses(name);
+    return is_transparent(name) || filter_compresses(name);
 }
 
-const char *learnfilter_forbids(const request_rec *r, const char **filter)
+const char *filter_forbids(const request_rec *r, const char **filter)
 {
     ap_filter_t *f;
 
     for (f = r->output_filters; f; f = f->next) {
         const char *name = f->frec->name;
 
-        if (!learnmodules_owns((const void *)f->frec->filter_func.out_func)) {
+        if (!modules_owns((const void *)f->frec->filter_func.out_func)) {
             return name;
         }
-        if (learnfilter_compresses(name)) {
+        if (filter_compresses(name)) {
             *filter = name;
         }
         else if (!is_transparent(name)) {
@@ -109,7 +109,7 @@ const char *learnfilter_forbids(const request_rec *r, const char **filter)
     return NULL;
 }
 
-const char *learnfilter_acted(const request_rec *r, const char *filter)
+const char *filter_acted(const request_rec *r, const char *filter)
 {
     const char *coding = apr_table_get(r->headers_out, "Content-Encoding");
     const char *name = names_of(filter);

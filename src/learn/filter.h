@@ -8,20 +8,20 @@
 #include "httpd.h"
 
 /* Is it DEFLATE, BROTLI_COMPRESS, or by type one of these? Any case. */
-int learnfilter_compresses(const char *name);
+int filter_compresses(const char *name);
 
 /* Does it pass a file on, perhaps compressed? */
-int learnfilter_passes(const char *name);
+int filter_passes(const char *name);
 
 /*
  * Looks at all filters on the way out.
  * @param filter set to the name of one that may compress, else left alone
  * @return the name of the first one that forbids, or NULL. A worker
  */
-const char *learnfilter_forbids(const request_rec *r, const char **filter);
+const char *filter_forbids(const request_rec *r, const char **filter);
 
 /* Which of the filters behind the name has compressed the answer, as its
  * Content-Encoding tells; NULL: none of them. Static. */
-const char *learnfilter_acted(const request_rec *r, const char *filter);
+const char *filter_acted(const request_rec *r, const char *filter);
 
 #endif

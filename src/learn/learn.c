@@ -27,26 +27,26 @@ APLOG_USE_MODULE(cpuaffinity);
 static const struct {
     const char *rule;
     const char *text;
-} reasons[LEARN_REASON_COUNT] = {LEARN_REASONS(REASON_ROW)};
+} reasons[REASON_COUNT] = {REASONS(REASON_ROW)};
 
-const char *learn_reason_rule(learn_reason reason)
+const char *reason_rule(reason_id reason)
 {
     return reason < 0 ? "" : reasons[reason].rule;
 }
 
-const char *learn_reason_text(learn_reason reason)
+const char *reason_text(reason_id reason)
 {
     return reason < 0 ? "" : reasons[reason].text;
 }
 
-uint64_t learn_refusals(learn_reason reason)
+uint64_t learn_refusals(reason_id reason)
 {
-    return learncount_get(reason);
+    return counters_get(reason);
 }
 
 int learn_server(unsigned n, learn_state *state)
 {
-    const learnserver *s = learnserver_at(n);
+    const vhost *s = vhost_at(n);
 
     if (!s) {
         return 0;
@@ -55,53 +55,52 @@ int learn_server(unsigned n, learn_state *state)
     state->name = s->server->server_hostname ? s->server->server_hostname
                                              : "the main server";
     state->wanted = s->wanted;
-    if (s->reason != LEARN_OK) {
-        state->rule = learn_reason_rule(s->reason);
+    if (s->reason != REASON_OK) {
+        state->rule = reason_rule(s->reason);
         state->why = s->why;
     }
     else if (s->covers) {
         state->rule = s->covers->rule;
         state->why = s->why;
     }
-    else if (learnserver_any() && learncount_is_off(s->index)) {
-        state->rule = learn_reason_rule(LEARN_AUDIT);
-        state->why = learn_reason_text(LEARN_AUDIT);
+    else if (vhost_any() && counters_is_off(s->index)) {
+        state->rule = reason_rule(REASON_AUDIT);
+        state->why = reason_text(REASON_AUDIT);
     }
     return 1;
 }
 
 const obstacle *learn_obstacle(unsigned n)
 {
-    return learnobstacle_at(n);
+    return obstacles_at(n);
 }
 
 void learn_differs(const lesson *l, const char *what)
 {
-    const learnserver *s = learnserver_of(l->server.server);
+    const vhost *s = vhost_of(l->server.server);
 
     if (!s) {
         return;
     }
-    learncount_off(s->index);
-    learncount_refused(LEARN_AUDIT, s->index);
+    counters_off(s->index);
+    counters_refused(REASON_AUDIT, s->index);
     ap_log_error(APLOG_MARK, APLOG_ERR, 0, l->server.server,
                  "FixedStatic is off for this vhost until the next restart: "
                  "an audit of %s found another answer: %s (%d%s%s)",
                  l->path ? l->path : "a file", what, l->status,
-                 l->reason >= 0 ? ", " : "",
-                 learn_reason_text((learn_reason)l->reason));
+                 l->reason >= 0 ? ", " : "", reason_text((reason_id)l->reason));
 }
 
 int learn_is_off(const server_rec *s)
 {
-    const learnserver *l = learnserver_of(s);
+    const vhost *l = vhost_of(s);
 
-    return !l || learncount_is_off(l->index);
+    return !l || counters_is_off(l->index);
 }
 
 unsigned learn_offs(void)
 {
-    return learncount_offs();
+    return counters_offs();
 }
 
 /* What the walk before the configuration is carried out looks for. */
@@ -110,11 +109,11 @@ typedef struct wish {
     int wanted;
 } wish;
 
-static void find_wish(void *ctx, const learntree_place *at)
+static void find_wish(void *ctx, const tree_place *at)
 {
     wish *w = ctx;
 
-    w->wanted |= learndirective_wants(w->p, at->node);
+    w->wanted |= directive_wants(w->p, at->node);
 }
 
 void learn_pre_config(apr_pool_t *pconf)
@@ -122,43 +121,43 @@ void learn_pre_config(apr_pool_t *pconf)
     wish w = {pconf, 0};
 
     /* Whoever does not use it is not touched by it. */
-    learntree_walk(ap_conftree, find_wish, &w);
+    tree_walk(ap_conftree, find_wish, &w);
     if (w.wanted) {
-        learnauthz_wrap(pconf);
-        learnmark_insert(pconf);
-        accesslogtime_register(pconf);
+        authz_wrap(pconf);
+        mark_insert(pconf);
+        access_log_time_register(pconf);
     }
 }
 
 void learn_post_config(apr_pool_t *pconf, server_rec *s)
 {
-    const learnserver *l;
+    const vhost *l;
     unsigned i;
 
-    if (learnserver_make(pconf, s)) {
+    if (vhost_make(pconf, s)) {
         return;
     }
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
         return; /* the configuration is read once more before the start */
     }
-    if (learnserver_any() && !processes_count()) {
-        learnserver_disable();
+    if (vhost_any() && !processes_count()) {
+        vhost_disable();
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
                      "FixedStatic has no effect: " NO_PROCESSES);
         return;
     }
-    if (learnserver_any() && processes_count() > 1 && notice_make(pconf)) {
+    if (vhost_any() && processes_count() > 1 && peer_share_make(pconf)) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, errno, s,
                      "FixedStatic: no memory that the processes share: each "
                      "of them learns by itself");
     }
-    for (i = 0; (l = learnserver_at(i)); i++) {
-        if (l->wanted && l->reason != LEARN_OK) {
+    for (i = 0; (l = vhost_at(i)); i++) {
+        if (l->wanted && l->reason != REASON_OK) {
             ap_log_error(APLOG_MARK, APLOG_WARNING, 0, l->server,
                          "FixedStatic is off for %s (%s): %s",
                          l->server->server_hostname ? l->server->server_hostname
                                                     : "the main server",
-                         learn_reason_rule(l->reason), l->why);
+                         reason_rule(l->reason), l->why);
         }
     }
 }
@@ -191,16 +190,16 @@ void learn_dump(apr_pool_t *p, server_rec *s)
     const char *why;
     unsigned i;
 
-    if (learnserver_make(p, s) || !learnserver_any()) {
+    if (vhost_make(p, s) || !vhost_any()) {
         return;
     }
     if (!processes_count()) {
         printf("FixedStatic has no effect: %s\n", NO_PROCESSES);
         return;
     }
-    why = learnmodules_judge(p);
+    why = modules_judge(p);
     if (why) {
-        learnserver_refuse_all(why);
+        vhost_refuse_all(why);
     }
     for (i = 0; learn_server(i, &state); i++) {
         if (state.wanted) {
@@ -214,25 +213,25 @@ static unsigned hooks_judged;
 
 int learn_hooks_changed(void)
 {
-    return learnmodules_hooks() != hooks_judged;
+    return modules_hooks() != hooks_judged;
 }
 
 void learn_child_init(apr_pool_t *pchild, server_rec *s)
 {
     const char *why;
 
-    if (!learnserver_any()) {
+    if (!vhost_any()) {
         return;
     }
-    why = learnmodules_judge(pchild);
-    if (!why && !learnmodules_handlers(learntrace_handler)) {
+    why = modules_judge(pchild);
+    if (!why && !modules_handlers(trace_handler)) {
         why = "a handler stands behind ours";
     }
-    hooks_judged = learnmodules_hooks();
+    hooks_judged = modules_hooks();
     if (why) {
-        learnserver_refuse_all(why);
+        vhost_refuse_all(why);
         /* Once for all children. */
-        if (learncount_refused(LEARN_MODULE, 0)) {
+        if (counters_refused(REASON_MODULE, 0)) {
             ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
                          "FixedStatic is off (S1): %s", why);
         }
@@ -241,5 +240,5 @@ void learn_child_init(apr_pool_t *pchild, server_rec *s)
 
 void learn_register(apr_pool_t *p)
 {
-    learntrace_register(p);
+    trace_register(p);
 }

@@ -18,7 +18,7 @@
 
 /* Why something is not learned: id, the rule, the text for log and status. */
 /* clang-format off */
-#define LEARN_REASONS(X)                                                      \
+#define REASONS(X)                                                      \
     X(OFF, "FixedStatic", "FixedStatic is not on here")                       \
     X(MODULE, "S1", "a module that is not known has hooks")                   \
     X(SERVER, "S2", "a directive of the server that is not understood")       \
@@ -41,19 +41,19 @@
     X(VERIFY, "R8", "the answer cannot be made again byte for byte")
 /* clang-format on */
 
-#define LEARN_REASON_ID(id, rule, text) LEARN_##id,
-typedef enum learn_reason {
-    LEARN_OK = -1,
-    LEARN_REASONS(LEARN_REASON_ID) LEARN_REASON_COUNT
-} learn_reason;
+#define REASON_ID(id, rule, text) REASON_##id,
+typedef enum reason_id {
+    REASON_OK = -1,
+    REASONS(REASON_ID) REASON_COUNT
+} reason_id;
 
 /* "R4"; "it was asked who the client is". Any thread. */
-const char *learn_reason_rule(learn_reason reason);
-const char *learn_reason_text(learn_reason reason);
+const char *reason_rule(reason_id reason);
+const char *reason_text(reason_id reason);
 
 /* How often all processes of this generation refused for that reason. Any
  * thread. */
-uint64_t learn_refusals(learn_reason reason);
+uint64_t learn_refusals(reason_id reason);
 
 /* What is known of one server. */
 typedef struct learn_state {
@@ -74,7 +74,7 @@ int learn_server(unsigned n, learn_state *state);
 
 /* What the loop needs to know of a local address: read-only. Times are in
  * milliseconds, 0: none. */
-typedef struct learn_address {
+typedef struct address {
     int reads;             /* 0: hand over at once, do not read */
     request_limits limits; /* the smallest of all vhosts behind it */
     int64_t timeout;       /* Timeout, of the address's default vhost */
@@ -83,7 +83,7 @@ typedef struct learn_address {
     int64_t header_first;
     int64_t header_max;
     int header_rate; /* bytes per second that add a second each; 0: none */
-} learn_address;
+} address;
 
 /*
  * Is there a FixedStatic vhost behind this address, and is every vhost
@@ -92,9 +92,8 @@ typedef struct learn_address {
  * @param protocol of the Listen, or NULL
  * @return never NULL, allocated once from @a p
  */
-const learn_address *learn_address_make(apr_pool_t *p,
-                                        const struct sockaddr *local,
-                                        const char *protocol);
+const address *address_make(apr_pool_t *p, const struct sockaddr *local,
+                            const char *protocol);
 
 /*
  * Does any SetEnvIf or BrowserMatch expression of the configuration match, or
@@ -103,7 +102,7 @@ const learn_address *learn_address_make(apr_pool_t *p,
  * The loop's thread or a worker's.
  * @return 1: not mine; 0
  */
-int learn_setenvif(const request *req, const char *head);
+int setenvif_matches(const request *req, const char *head);
 
 /* Has a module registered hooks since S1 was judged? Then nothing is learned
  * any more. Any worker. */

@@ -144,8 +144,8 @@ const server_rec *lesson_host(conn_rec *c)
     return slot_of(c)->host;
 }
 
-lesson *lesson_make(const lesson_note *note, lesson_kind kind, const answer *a,
-                    const char *path)
+lesson *lesson_make(const lesson_note *note, lesson_kind kind,
+                    const response *a, const char *path)
 {
     size_t head_len = a ? a->head_len : 0;
     size_t path_len = path ? strlen(path) + 1 : 0;
@@ -168,7 +168,7 @@ lesson *lesson_make(const lesson_note *note, lesson_kind kind, const answer *a,
         p += path_len;
     }
     if (a) {
-        answer_copy(&l->answer, a, p);
+        response_copy(&l->answer, a, p);
     }
     return l;
 }
@@ -213,7 +213,7 @@ void lesson_post(lesson *l)
 {
     loop *to = child_loop();
 
-    notice_post(l);
+    peer_share_post(l);
     if (to && put(l)) {
         loop_wake(to);
     }

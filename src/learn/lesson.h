@@ -97,7 +97,7 @@ typedef enum lesson_kind {
                       it */
 } lesson_kind;
 
-/* What is to be known of the vhost that answered: answer_connection's. */
+/* What is to be known of the vhost that answered: response_connection's. */
 typedef struct lesson_server {
     const server_rec *server;
     int keep_alive;             /* 0, 1 */
@@ -110,15 +110,15 @@ typedef struct lesson_server {
 
 typedef struct lesson {
     struct lesson *next;
-    uint8_t kind;   /* lesson_kind */
-    uint8_t ask;    /* as in the note */
-    int reason;     /* learn_reason, of LESSON_REFUSED; see learn.h */
-    int status;     /* that was sent */
-    uint64_t mask;  /* fields that the key was made with */
-    uint64_t vary;  /* bits of the fields that the answer's Vary names */
-    int64_t when;   /* CLOCK_MONOTONIC ms, when httpd made the answer */
-    answer answer;  /* its head points behind the path */
-    struct stat st; /* of the descriptor that httpd sent */
+    uint8_t kind;    /* lesson_kind */
+    uint8_t ask;     /* as in the note */
+    int reason;      /* reason_id, of LESSON_REFUSED; see learn.h */
+    int status;      /* that was sent */
+    uint64_t mask;   /* fields that the key was made with */
+    uint64_t vary;   /* bits of the fields that the answer's Vary names */
+    int64_t when;    /* CLOCK_MONOTONIC ms, when httpd made the answer */
+    response answer; /* its head points behind the path */
+    struct stat st;  /* of the descriptor that httpd sent */
     lesson_server server;
     uint16_t key_len;
     const unsigned char *key; /* the three point into this allocation */
@@ -131,8 +131,8 @@ typedef struct lesson {
  * @param path copied; or NULL
  * @return NULL without memory
  */
-lesson *lesson_make(const lesson_note *note, lesson_kind kind, const answer *a,
-                    const char *path);
+lesson *lesson_make(const lesson_note *note, lesson_kind kind,
+                    const response *a, const char *path);
 
 /* Gives a lesson to the loop of this process and wakes it up, and tells the
  * other processes (notice); dropped when too many wait or there is no loop.

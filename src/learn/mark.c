@@ -10,11 +10,11 @@ static struct {
     apr_array_header_t *nodes; /* of const ap_directive_t *, by number */
 } marks;
 
-static void visit(void *ctx, const learntree_place *at)
+static void visit(void *ctx, const tree_place *at)
 {
     ap_directive_t *node = (ap_directive_t *)at->node, *mark;
 
-    if (!learndirective_is_scoped(marks.pool, at)) {
+    if (!directive_is_scoped(marks.pool, at)) {
         return;
     }
     mark = apr_pcalloc(marks.pool, sizeof(*mark));
@@ -35,27 +35,27 @@ static apr_status_t forget(void *unused)
     return APR_SUCCESS;
 }
 
-void learnmark_insert(apr_pool_t *pconf)
+void mark_insert(apr_pool_t *pconf)
 {
     marks.pool = pconf;
     marks.nodes = apr_array_make(pconf, 8, sizeof(const ap_directive_t *));
     apr_pool_cleanup_register(pconf, NULL, forget, apr_pool_cleanup_null);
-    learntree_walk(ap_conftree, visit, NULL);
+    tree_walk(ap_conftree, visit, NULL);
 }
 
-int learnmark_has(const ap_directive_t *node)
+int mark_has(const ap_directive_t *node)
 {
     int i;
 
     for (i = 0; marks.nodes && i < marks.nodes->nelts; i++) {
-        if (learnmark_node(i) == node) {
+        if (mark_node(i) == node) {
             return 1;
         }
     }
     return 0;
 }
 
-const ap_directive_t *learnmark_node(int number)
+const ap_directive_t *mark_node(int number)
 {
     return APR_ARRAY_IDX(marks.nodes, number, const ap_directive_t *);
 }

@@ -4,7 +4,7 @@
  * FixedStatic of ours is put into the tree, so that it is carried out for, and
  * merged with, the very same sections: whatever httpd does about nesting,
  * patterns and order, a request's configuration has the mark if the directive
- * may have had a say. Configuration time; learnmark_node() any thread.
+ * may have had a say. Configuration time; mark_node() any thread.
  * Internal to learn.
  */
 #ifndef CPUAFFINITY_MARK_H
@@ -13,12 +13,12 @@
 #include "conf/tree_walk.h"
 
 /* Puts the marks into ap_conftree. In pre_config, before it is carried out. */
-void learnmark_insert(apr_pool_t *pconf);
+void mark_insert(apr_pool_t *pconf);
 
 /* Has the directive a mark? */
-int learnmark_has(const ap_directive_t *node);
+int mark_has(const ap_directive_t *node);
 
 /* The directive whose mark has that number (config_dir.refused). */
-const ap_directive_t *learnmark_node(int number);
+const ap_directive_t *mark_node(int number);
 
 #endif

@@ -14,82 +14,82 @@
 /* As in the module records. */
 static const struct known {
     const char *name;
-    learnmodules_use use;
+    modules_use use;
 } known[] = {
-    {"core.c", LEARNMODULES_INERT},
-    {"http_core.c", LEARNMODULES_INERT},
-    {"event.c", LEARNMODULES_INERT},
-    {"mod_so.c", LEARNMODULES_INERT},
-    {"mod_unixd.c", LEARNMODULES_INERT},
-    {"mod_systemd.c", LEARNMODULES_INERT},
-    {"mod_watchdog.c", LEARNMODULES_INERT},
-    {"mod_version.c", LEARNMODULES_INERT},
-    {"mod_macro.c", LEARNMODULES_INERT},
-    {"mod_cpuaffinity.c", LEARNMODULES_INERT},
+    {"core.c", MODULES_INERT},
+    {"http_core.c", MODULES_INERT},
+    {"event.c", MODULES_INERT},
+    {"mod_so.c", MODULES_INERT},
+    {"mod_unixd.c", MODULES_INERT},
+    {"mod_systemd.c", MODULES_INERT},
+    {"mod_watchdog.c", MODULES_INERT},
+    {"mod_version.c", MODULES_INERT},
+    {"mod_macro.c", MODULES_INERT},
+    {"mod_cpuaffinity.c", MODULES_INERT},
     /* their lines are written for the loop's answers too: accesslog */
-    {"mod_log_config.c", LEARNMODULES_INERT},
-    {"mod_logio.c", LEARNMODULES_INERT},
+    {"mod_log_config.c", MODULES_INERT},
+    {"mod_logio.c", MODULES_INERT},
     /* what they do with a file depends on its name alone */
-    {"mod_mime.c", LEARNMODULES_INERT},
-    {"mod_dir.c", LEARNMODULES_INERT},
-    {"mod_negotiation.c", LEARNMODULES_INERT},
+    {"mod_mime.c", MODULES_INERT},
+    {"mod_dir.c", MODULES_INERT},
+    {"mod_negotiation.c", MODULES_INERT},
     /* handlers of their own: R2 */
-    {"mod_autoindex.c", LEARNMODULES_INERT},
-    {"mod_status.c", LEARNMODULES_INERT},
-    {"mod_info.c", LEARNMODULES_INERT},
-    {"mod_asis.c", LEARNMODULES_INERT},
-    {"mod_cgid.c", LEARNMODULES_INERT},
-    {"mod_cgi.c", LEARNMODULES_INERT},
+    {"mod_autoindex.c", MODULES_INERT},
+    {"mod_status.c", MODULES_INERT},
+    {"mod_info.c", MODULES_INERT},
+    {"mod_asis.c", MODULES_INERT},
+    {"mod_cgid.c", MODULES_INERT},
+    {"mod_cgi.c", MODULES_INERT},
     /* constants; R5 looks at what else there is in the environment */
-    {"mod_env.c", LEARNMODULES_INERT},
-    {"mod_setenvif.c", LEARNMODULES_INERT}, /* learnsetenvif */
-    {"mod_headers.c", LEARNMODULES_INERT},  /* learnheader */
+    {"mod_env.c", MODULES_INERT},
+    {"mod_setenvif.c", MODULES_INERT}, /* learnsetenvif */
+    {"mod_headers.c", MODULES_INERT},  /* learnheader */
     /* the loop keeps its time limits */
-    {"mod_reqtimeout.c", LEARNMODULES_INERT},
+    {"mod_reqtimeout.c", MODULES_INERT},
     /* they only act when somebody asks who the client is: R4 */
-    {"mod_authn_core.c", LEARNMODULES_INERT},
-    {"mod_authn_file.c", LEARNMODULES_INERT},
-    {"mod_auth_basic.c", LEARNMODULES_INERT},
-    {"mod_authz_core.c", LEARNMODULES_INERT},
-    {"mod_authz_host.c", LEARNMODULES_INERT},
-    {"mod_authz_user.c", LEARNMODULES_INERT},
-    {"mod_authz_groupfile.c", LEARNMODULES_INERT},
+    {"mod_authn_core.c", MODULES_INERT},
+    {"mod_authn_file.c", MODULES_INERT},
+    {"mod_auth_basic.c", MODULES_INERT},
+    {"mod_authz_core.c", MODULES_INERT},
+    {"mod_authz_host.c", MODULES_INERT},
+    {"mod_authz_user.c", MODULES_INERT},
+    {"mod_authz_groupfile.c", MODULES_INERT},
     /* filters: R3 */
-    {"mod_filter.c", LEARNMODULES_INERT},
-    {"mod_deflate.c", LEARNMODULES_INERT},
-    {"mod_brotli.c", LEARNMODULES_INERT},
-    {"mod_ratelimit.c", LEARNMODULES_INERT},
+    {"mod_filter.c", MODULES_INERT},
+    {"mod_deflate.c", MODULES_INERT},
+    {"mod_brotli.c", MODULES_INERT},
+    {"mod_ratelimit.c", MODULES_INERT},
     /* nothing on plain connections */
-    {"mod_ssl.c", LEARNMODULES_INERT},
-    {"mod_socache_shmcb.c", LEARNMODULES_INERT},
-    {"mod_slotmem_shm.c", LEARNMODULES_INERT},
+    {"mod_ssl.c", MODULES_INERT},
+    {"mod_socache_shmcb.c", MODULES_INERT},
+    {"mod_slotmem_shm.c", MODULES_INERT},
     /* a map from names to names; in sections it may be an expression */
-    {"mod_alias.c", LEARNMODULES_SECTION},
-    {"mod_access_compat.c", LEARNMODULES_UNSET},
-    {"mod_actions.c", LEARNMODULES_UNSET},
-    {"mod_allowmethods.c", LEARNMODULES_UNSET},
-    {"mod_expires.c", LEARNMODULES_UNSET},
-    {"mod_http2.c", LEARNMODULES_UNSET},
-    {"mod_include.c", LEARNMODULES_UNSET},
-    {"mod_proxy.c", LEARNMODULES_UNSET},
-    {"mod_proxy_ajp.c", LEARNMODULES_UNSET},
-    {"mod_proxy_balancer.c", LEARNMODULES_UNSET},
-    {"mod_proxy_connect.c", LEARNMODULES_UNSET},
-    {"mod_proxy_fcgi.c", LEARNMODULES_UNSET},
-    {"mod_proxy_http.c", LEARNMODULES_UNSET},
-    {"mod_proxy_http2.c", LEARNMODULES_UNSET},
-    {"mod_proxy_scgi.c", LEARNMODULES_UNSET},
-    {"mod_proxy_uwsgi.c", LEARNMODULES_UNSET},
-    {"mod_proxy_wstunnel.c", LEARNMODULES_UNSET},
-    {"mod_remoteip.c", LEARNMODULES_UNSET},
-    {"mod_rewrite.c", LEARNMODULES_UNSET},
-    {"mod_userdir.c", LEARNMODULES_UNSET},
-    {"mod_usertrack.c", LEARNMODULES_UNSET},
-    {"mod_vhost_alias.c", LEARNMODULES_UNSET},
+    {"mod_alias.c", MODULES_SECTION},
+    {"mod_access_compat.c", MODULES_UNSET},
+    {"mod_actions.c", MODULES_UNSET},
+    {"mod_allowmethods.c", MODULES_UNSET},
+    {"mod_expires.c", MODULES_UNSET},
+    {"mod_http2.c", MODULES_UNSET},
+    {"mod_include.c", MODULES_UNSET},
+    {"mod_proxy.c", MODULES_UNSET},
+    {"mod_proxy_ajp.c", MODULES_UNSET},
+    {"mod_proxy_balancer.c", MODULES_UNSET},
+    {"mod_proxy_connect.c", MODULES_UNSET},
+    {"mod_proxy_fcgi.c", MODULES_UNSET},
+    {"mod_proxy_http.c", MODULES_UNSET},
+    {"mod_proxy_http2.c", MODULES_UNSET},
+    {"mod_proxy_scgi.c", MODULES_UNSET},
+    {"mod_proxy_uwsgi.c", MODULES_UNSET},
+    {"mod_proxy_wstunnel.c", MODULES_UNSET},
+    {"mod_remoteip.c", MODULES_UNSET},
+    {"mod_rewrite.c", MODULES_UNSET},
+    {"mod_userdir.c", MODULES_UNSET},
+    {"mod_usertrack.c", MODULES_UNSET},
+    {"mod_vhost_alias.c", MODULES_UNSET},
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
-int learnmodules_known(const module *m)
+int modules_known(const module *m)
 {
     size_t i;
 
@@ -101,7 +101,7 @@ int learnmodules_known(const module *m)
     return -1;
 }
 
-const char *learnmodules_name(unsigned n, learnmodules_use *use)
+const char *modules_name(unsigned n, modules_use *use)
 {
     if (n >= KNOWN) {
         return NULL;
@@ -139,7 +139,7 @@ static struct {
     int count;
 } owners;
 
-int learnmodules_owns(const void *function)
+int modules_owns(const void *function)
 {
     uintptr_t at = (uintptr_t)function;
     int i;
@@ -178,7 +178,7 @@ static int add_owner(struct dl_phdr_info *o, size_t size, void *unused)
 
     for (m = ap_top_module; m; m = m->next) {
         if (has(o, m)) {
-            if (learnmodules_known(m) < 0) {
+            if (modules_known(m) < 0) {
                 return 0;
             }
             trusted = 1;
@@ -217,11 +217,11 @@ static const char *stranger(apr_pool_t *p, const char *hook, const void *f)
     const module *m;
     Dl_info info = {0};
 
-    if (learnmodules_owns(f)) {
+    if (modules_owns(f)) {
         return NULL;
     }
     for (m = ap_top_module; m; m = m->next) {
-        if (learnmodules_known(m) < 0 && base_of(m) == base_of(f)) {
+        if (modules_known(m) < 0 && base_of(m) == base_of(f)) {
             return apr_psprintf(p, "%s, in the hook %s", m->name, hook);
         }
     }
@@ -257,7 +257,7 @@ static const struct {
 } hooks[] = {HOOKS(ENTRY)};
 #define HOOK_COUNT (sizeof(hooks) / sizeof(hooks[0]))
 
-const char *learnmodules_judge(apr_pool_t *p)
+const char *modules_judge(apr_pool_t *p)
 {
     const char *why = NULL;
     size_t i;
@@ -269,7 +269,7 @@ const char *learnmodules_judge(apr_pool_t *p)
     return why;
 }
 
-unsigned learnmodules_hooks(void)
+unsigned modules_hooks(void)
 {
     unsigned n = 0;
     size_t i;
@@ -280,7 +280,7 @@ unsigned learnmodules_hooks(void)
     return n;
 }
 
-int learnmodules_handlers(ap_HOOK_handler_t *ours)
+int modules_handlers(ap_HOOK_handler_t *ours)
 {
     apr_array_header_t *a = ap_hook_get_handler();
     ap_LINK_handler_t *l;
@@ -293,15 +293,15 @@ int learnmodules_handlers(ap_HOOK_handler_t *ours)
            && base_of((const void *)l[1].pFunc) == base_of(&core_module);
 }
 
-module *const *learnmodules_sections(apr_pool_t *p)
+module *const *modules_sections(apr_pool_t *p)
 {
     apr_array_header_t *list = apr_array_make(p, 16, sizeof(module *));
     module *m;
 
     for (m = ap_top_module; m; m = m->next) {
-        int use = learnmodules_known(m);
+        int use = modules_known(m);
 
-        if (use == LEARNMODULES_UNSET || use == LEARNMODULES_SECTION) {
+        if (use == MODULES_UNSET || use == MODULES_SECTION) {
             APR_ARRAY_PUSH(list, module *) = m;
         }
     }

@@ -10,35 +10,35 @@
 #include "httpd.h"
 #include "http_config.h"
 
-typedef enum learnmodules_use {
-    LEARNMODULES_INERT,  /* may be configured as one likes */
-    LEARNMODULES_UNSET,  /* inert where it is not configured at all */
-    LEARNMODULES_SECTION /* inert where no section configures it */
-} learnmodules_use;
+typedef enum modules_use {
+    MODULES_INERT,  /* may be configured as one likes */
+    MODULES_UNSET,  /* inert where it is not configured at all */
+    MODULES_SECTION /* inert where no section configures it */
+} modules_use;
 
 /* What is known of a module; -1: nothing, so that it refuses. */
-int learnmodules_known(const module *m);
+int modules_known(const module *m);
 
 /* The n-th known module's name and use, for the documentation's test; NULL
  * at the end. */
-const char *learnmodules_name(unsigned n, learnmodules_use *use);
+const char *modules_name(unsigned n, modules_use *use);
 
 /* Only functions of known modules, and httpd's own? @return NULL, or which
  * hook and object forbid, from @a p. After all modules' post_config. */
-const char *learnmodules_judge(apr_pool_t *p);
+const char *modules_judge(apr_pool_t *p);
 
 /* The number of functions in all hooks: when it changes, S1 has to be judged
  * again. Any thread. */
-unsigned learnmodules_hooks(void);
+unsigned modules_hooks(void);
 
 /* Is the code at @a function of httpd itself or of a known module? */
-int learnmodules_owns(const void *function);
+int modules_owns(const void *function);
 
 /* Is the last handler httpd's own and the one before it @a ours (R2)? */
-int learnmodules_handlers(ap_HOOK_handler_t *ours);
+int modules_handlers(ap_HOOK_handler_t *ours);
 
 /* Collects the loaded modules that sections must not configure, NULL at the
  * end, from @a p. */
-module *const *learnmodules_sections(apr_pool_t *p);
+module *const *modules_sections(apr_pool_t *p);
 
 #endif

@@ -11,17 +11,17 @@ APLOG_USE_MODULE(cpuaffinity);
 /* So much of a field's name is shown. */
 #define SHOWN 40
 
-void notmine_count(request_why why)
+void not_mine_count(request_why why)
 {
-    learncount_not_mine(why);
+    counters_not_mine(why);
 }
 
-uint64_t notmine_counted(request_why why)
+uint64_t not_mine_counted(request_why why)
 {
-    return learncount_get_not_mine(why);
+    return counters_get_not_mine(why);
 }
 
-void notmine_name(const conn_rec *c, const request *req, const char *head)
+void not_mine_name(const conn_rec *c, const request *req, const char *head)
 {
     size_t len = req->culprit.len < SHOWN ? req->culprit.len : SHOWN;
     const char *name;
@@ -34,19 +34,19 @@ void notmine_name(const conn_rec *c, const request *req, const char *head)
     /* Not ap_log_cerror: that would give the connection a log id. */
     ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, c->base_server,
                  "FixedStatic: a request is httpd's (%s): %s%s%s%s",
-                 requestwhy_name(req->why), requestwhy_text(req->why),
+                 request_why_name(req->why), request_why_text(req->why),
                  len ? ": " : "", ap_escape_logitem(c->pool, name),
                  len < req->culprit.len ? "..." : "");
 }
 
-void notmine_look(const conn_rec *c, const char *head, size_t len)
+void not_mine_look(const conn_rec *c, const char *head, size_t len)
 {
-    const statics *st = static_get();
+    const serve_state *st = state_get();
     request req;
 
     if (APLOG_IS_LEVEL(c->base_server, APLOG_DEBUG) && st
         && request_recognise(head, len, &st->limits, &req)
                == REQUEST_NOT_MINE) {
-        notmine_name(c, &req, head);
+        not_mine_name(c, &req, head);
     }
 }

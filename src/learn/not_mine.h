@@ -12,16 +12,16 @@
 #include "http/request.h"
 
 /* Counts one, for all processes of the generation. Any thread. */
-void notmine_count(request_why why);
+void not_mine_count(request_why why);
 
 /* How many there were, in all processes. Any thread. */
-uint64_t notmine_counted(request_why why);
+uint64_t not_mine_counted(request_why why);
 
 /* Names one that request_recognise() refused in these bytes. A worker. */
-void notmine_name(const conn_rec *c, const request *req, const char *head);
+void not_mine_name(const conn_rec *c, const request *req, const char *head);
 
 /* The same for the first bytes of what the loop handed over, where it is
  * refused: nothing is done but at debug. A worker. */
-void notmine_look(const conn_rec *c, const char *head, size_t len);
+void not_mine_look(const conn_rec *c, const char *head, size_t len);
 
 #endif

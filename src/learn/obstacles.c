@@ -27,7 +27,7 @@ static struct {
     apr_array_header_t *harmless; /* of spot */
 } all;
 
-void learnobstacle_reset(apr_pool_t *p)
+void obstacles_reset(apr_pool_t *p)
 {
     all.pool = p;
     all.entries = apr_array_make(p, 16, sizeof(entry));
@@ -41,7 +41,7 @@ static entry *entry_at(int i)
 }
 
 static int is_told(unsigned server, const ap_directive_t *section,
-                   const learnobstacle_hint *hint)
+                   const obstacles_hint *hint)
 {
     int i;
 
@@ -49,7 +49,7 @@ static int is_told(unsigned server, const ap_directive_t *section,
         const entry *e = entry_at(i);
 
         if (e->o.server == server && e->section == section
-            && !strcmp(e->o.rule, learn_reason_rule(hint->reason))
+            && !strcmp(e->o.rule, reason_rule(hint->reason))
             && !strcasecmp(e->group, hint->group)) {
             return 1;
         }
@@ -57,8 +57,8 @@ static int is_told(unsigned server, const ap_directive_t *section,
     return 0;
 }
 
-void learnobstacle_add(unsigned server, const learntree_place *at,
-                       const learnobstacle_hint *hint)
+void obstacles_add(unsigned server, const tree_place *at,
+                   const obstacles_hint *hint)
 {
     const ap_directive_t *section = at ? at->section : NULL;
     entry *e;
@@ -74,32 +74,31 @@ void learnobstacle_add(unsigned server, const learntree_place *at,
     e->yields = hint->yields;
     e->partly = hint->partly;
     e->o.server = server;
-    e->o.section = at ? learntree_section(all.pool, at) : "server";
-    e->o.file = at ? learntree_file(at->node) : NULL;
+    e->o.section = at ? tree_section(all.pool, at) : "server";
+    e->o.file = at ? tree_file(at->node) : NULL;
     e->o.line = at ? at->node->line_num : 0;
-    e->o.rule = learn_reason_rule(hint->reason);
+    e->o.rule = reason_rule(hint->reason);
     e->o.what = hint->what;
     e->o.advice = hint->advice;
     e->o.index = (unsigned)all.entries->nelts - 1;
     e->o.covers = !at;
 }
 
-void learnobstacle_harmless(unsigned server, const learntree_place *at)
+void obstacles_harmless(unsigned server, const tree_place *at)
 {
     spot *s = apr_array_push(all.harmless);
 
     s->server = server;
-    s->directory = learntree_directory(all.pool, at->section);
+    s->directory = tree_directory(all.pool, at->section);
     s->directive = at->node->directive;
 }
 
-void learnobstacle_on(unsigned server, const learntree_place *at,
-                      const char *root)
+void obstacles_on(unsigned server, const tree_place *at, const char *root)
 {
     spot *s = apr_array_push(all.on);
 
     s->server = server;
-    s->directory = at ? learntree_directory(all.pool, at->section) : root;
+    s->directory = at ? tree_directory(all.pool, at->section) : root;
     s->directive = at ? "section" : NULL;
 }
 
@@ -117,7 +116,7 @@ static int is_within(const char *path, const char *outer)
 /* Does another one of the same name replace it in a directory inside? */
 static int is_replaced(const entry *e)
 {
-    const char *outer = learntree_directory(all.pool, e->section);
+    const char *outer = tree_directory(all.pool, e->section);
     int i;
 
     for (i = 0; e->yields && i < all.harmless->nelts; i++) {
@@ -137,7 +136,7 @@ static int is_replaced(const entry *e)
 /* Does the section hold every place where FixedStatic is on? */
 static int covers(const entry *e)
 {
-    const char *directory = learntree_directory(all.pool, e->section);
+    const char *directory = tree_directory(all.pool, e->section);
     int i, any = 0;
 
     if (e->partly) {
@@ -166,7 +165,7 @@ static int covers(const entry *e)
  * directories only? */
 static int is_elsewhere(const entry *e)
 {
-    const char *directory = learntree_directory(all.pool, e->section);
+    const char *directory = tree_directory(all.pool, e->section);
     const ap_directive_t *n;
     int i;
 
@@ -174,8 +173,8 @@ static int is_elsewhere(const entry *e)
         return 0;
     }
     for (n = e->section->first_child; n; n = n->next) {
-        const char *word = learntree_is(n, "FixedStatic") && !n->data
-                               ? learntree_word(all.pool, n, 0)
+        const char *word = tree_is(n, "FixedStatic") && !n->data
+                               ? tree_word(all.pool, n, 0)
                                : NULL;
 
         if (word && !strcasecmp(word, "off")) {
@@ -195,7 +194,7 @@ static int is_elsewhere(const entry *e)
     return directory != NULL;
 }
 
-void learnobstacle_drop(unsigned server)
+void obstacles_drop(unsigned server)
 {
     int i, n = 0;
 
@@ -207,7 +206,7 @@ void learnobstacle_drop(unsigned server)
     all.entries->nelts = n;
 }
 
-void learnobstacle_finish(void)
+void obstacles_finish(void)
 {
     int i, n = 0;
 
@@ -223,19 +222,19 @@ void learnobstacle_finish(void)
     all.entries->nelts = n;
 }
 
-const obstacle *learnobstacle_at(unsigned n)
+const obstacle *obstacles_at(unsigned n)
 {
     return all.entries && n < (unsigned)all.entries->nelts
                ? &entry_at((int)n)->o
                : NULL;
 }
 
-const obstacle *learnobstacle_covering(unsigned server)
+const obstacle *obstacles_covering(unsigned server)
 {
     const obstacle *o;
     unsigned i;
 
-    for (i = 0; (o = learnobstacle_at(i)); i++) {
+    for (i = 0; (o = obstacles_at(i)); i++) {
         if (o->server == server && o->covers) {
             return o;
         }
@@ -243,7 +242,7 @@ const obstacle *learnobstacle_covering(unsigned server)
     return NULL;
 }
 
-const obstacle *learnobstacle_of(unsigned server, const ap_directive_t *node)
+const obstacle *obstacles_of(unsigned server, const ap_directive_t *node)
 {
     int i;
 
@@ -255,7 +254,7 @@ const obstacle *learnobstacle_of(unsigned server, const ap_directive_t *node)
     return NULL;
 }
 
-const obstacle *learnobstacle_filter(unsigned server, const char *filter)
+const obstacle *obstacles_filter(unsigned server, const char *filter)
 {
     int i;
 
@@ -263,7 +262,7 @@ const obstacle *learnobstacle_filter(unsigned server, const char *filter)
         const entry *e = entry_at(i);
 
         if (e->o.server == server && e->node
-            && !strcmp(e->o.rule, learn_reason_rule(LEARN_FILTER))
+            && !strcmp(e->o.rule, reason_rule(REASON_FILTER))
             && strcasestr(e->node->args, filter)) {
             return &e->o;
         }

@@ -10,48 +10,47 @@
 #include "conf/tree_walk.h"
 
 /* What a directive means, where it stands. */
-typedef struct learnobstacle_hint {
-    learn_reason reason; /* LEARN_OK: it does not stand in the way */
-    const char *group;   /* of those with the same in a section one is told */
+typedef struct obstacles_hint {
+    reason_id reason;  /* REASON_OK: it does not stand in the way */
+    const char *group; /* of those with the same in a section one is told */
     const char *what;
     const char *advice;
     int yields; /* 1: the same directive further inside replaces it */
     int partly; /* 1: some answers only: it never covers a vhost */
-} learnobstacle_hint;
+} obstacles_hint;
 
 /* Forgets all. Results from @a p. */
-void learnobstacle_reset(apr_pool_t *p);
+void obstacles_reset(apr_pool_t *p);
 
 /* Takes one in for a server; @a at NULL: it stands nowhere, and covers. */
-void learnobstacle_add(unsigned server, const learntree_place *at,
-                       const learnobstacle_hint *hint);
+void obstacles_add(unsigned server, const tree_place *at,
+                   const obstacles_hint *hint);
 
 /* Notes that the directive stands there and is harmless: what yields to it is
  * not all there is to say. */
-void learnobstacle_harmless(unsigned server, const learntree_place *at);
+void obstacles_harmless(unsigned server, const tree_place *at);
 
 /* Notes where FixedStatic is on: in a section, or, @a at NULL, below the
  * server's document root. */
-void learnobstacle_on(unsigned server, const learntree_place *at,
-                      const char *root);
+void obstacles_on(unsigned server, const tree_place *at, const char *root);
 
 /* Forgets those of a server where FixedStatic is off. */
-void learnobstacle_drop(unsigned server);
+void obstacles_drop(unsigned server);
 
 /* When all of the tree has been read: drops what does not matter, finds out
  * what covers a vhost, and gives each its index. */
-void learnobstacle_finish(void);
+void obstacles_finish(void);
 
 /* The n-th; NULL at the end. */
-const obstacle *learnobstacle_at(unsigned n);
+const obstacle *obstacles_at(unsigned n);
 
 /* The one that covers the server, NULL: none does. */
-const obstacle *learnobstacle_covering(unsigned server);
+const obstacle *obstacles_covering(unsigned server);
 
 /* The one of the server that @a node is, NULL: none. */
-const obstacle *learnobstacle_of(unsigned server, const ap_directive_t *node);
+const obstacle *obstacles_of(unsigned server, const ap_directive_t *node);
 
 /* The first of the server that has the filter among its arguments; NULL. */
-const obstacle *learnobstacle_filter(unsigned server, const char *filter);
+const obstacle *obstacles_filter(unsigned server, const char *filter);
 
 #endif

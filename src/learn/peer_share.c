@@ -29,37 +29,37 @@ typedef struct fixed {
     uint16_t path_len; /* its NUL included */
     uint16_t head_len;
     uint8_t kind;
-    uint8_t flags; /* of answer_learn */
+    uint8_t flags; /* of response_learn */
     uint8_t keep_alive;
     uint8_t no_sendfile;
 } fixed;
 
-_Static_assert(sizeof(fixed) <= NOTICE_FIXED, "NOTICE_FIXED is too small");
+_Static_assert(sizeof(fixed) <= PEER_SHARE_FIXED, "NOTICE_FIXED is too small");
 
-#define LONGEST (NOTICE_FIXED + REQUEST_KEY + PATH_LONGEST + ANSWER_HEAD)
+#define LONGEST (PEER_SHARE_FIXED + REQUEST_KEY + PATH_LONGEST + RESPONSE_HEAD)
 
-static board *the_board; /* of this generation */
+static shm_ring *the_board; /* of this generation */
 
 /* What the loop's thread reads. */
 static struct {
-    board_reader reader;
+    shm_ring_reader reader;
     lesson said;
-    char head[ANSWER_HEAD];
+    char head[RESPONSE_HEAD];
     char bytes[LONGEST];
 } ear;
 
 static apr_status_t forget(void *unused)
 {
     if (the_board) {
-        board_free(the_board);
+        shm_ring_free(the_board);
         the_board = NULL;
     }
     return APR_SUCCESS;
 }
 
-int notice_make(apr_pool_t *pconf)
+int peer_share_make(apr_pool_t *pconf)
 {
-    the_board = board_make(WORDS);
+    the_board = shm_ring_make(WORDS);
     if (!the_board) {
         return -1;
     }
@@ -67,22 +67,22 @@ int notice_make(apr_pool_t *pconf)
     return 0;
 }
 
-void notice_follow(void)
+void peer_share_follow(void)
 {
     if (the_board) {
-        board_follow(&ear.reader, the_board);
+        shm_ring_follow(&ear.reader, the_board);
     }
 }
 
-static uint8_t flags_of(const answer *a)
+static uint8_t flags_of(const response *a)
 {
-    return (uint8_t)((a->plain ? ANSWER_PLAIN : 0)
-                     | (a->no_304 ? ANSWER_FILTERED : 0)
-                     | (a->clocked ? ANSWER_CLOCKED : 0));
+    return (uint8_t)((a->plain ? RESPONSE_PLAIN : 0)
+                     | (a->no_304 ? RESPONSE_FILTERED : 0)
+                     | (a->clocked ? RESPONSE_CLOCKED : 0));
 }
 
-void notice_write(const lesson *l, char bytes[NOTICE_FIXED],
-                  struct iovec parts[NOTICE_PARTS])
+void peer_share_write(const lesson *l, char bytes[PEER_SHARE_FIXED],
+                      struct iovec parts[PEER_SHARE_PARTS])
 {
     fixed f;
 
@@ -106,25 +106,25 @@ void notice_write(const lesson *l, char bytes[NOTICE_FIXED],
     f.flags = flags_of(&l->answer);
     f.keep_alive = (uint8_t)l->server.keep_alive;
     f.no_sendfile = (uint8_t)l->server.no_sendfile;
-    memset(bytes, 0, NOTICE_FIXED);
+    memset(bytes, 0, PEER_SHARE_FIXED);
     memcpy(bytes, &f, sizeof(f));
-    parts[0] = (struct iovec){bytes, NOTICE_FIXED};
+    parts[0] = (struct iovec){bytes, PEER_SHARE_FIXED};
     parts[1] = (struct iovec){(void *)l->key, f.key_len};
     parts[2] = (struct iovec){(void *)l->path, f.path_len};
     parts[3] = (struct iovec){(void *)l->answer.head, f.head_len};
 }
 
-void notice_post(const lesson *l)
+void peer_share_post(const lesson *l)
 {
-    struct iovec parts[NOTICE_PARTS];
-    char bytes[NOTICE_FIXED];
+    struct iovec parts[PEER_SHARE_PARTS];
+    char bytes[PEER_SHARE_FIXED];
 
     if (!the_board || l->kind == LESSON_REFUSED
         || strlen(l->path) >= PATH_LONGEST) {
         return;
     }
-    notice_write(l, bytes, parts);
-    board_post(the_board, parts, NOTICE_PARTS);
+    peer_share_write(l, bytes, parts);
+    shm_ring_post(the_board, parts, PEER_SHARE_PARTS);
 }
 
 /* The numbers that mean something by themselves. */
@@ -151,23 +151,23 @@ static int fits(const fixed *f, const char *key, size_t len)
            && memchr(path, 0, f->path_len) == path + f->path_len - 1;
 }
 
-int notice_parse(const char *bytes, size_t len, int64_t now, lesson *out,
-                 char head[ANSWER_HEAD])
+int peer_share_parse(const char *bytes, size_t len, int64_t now, lesson *out,
+                     char head[RESPONSE_HEAD])
 {
-    const char *key = bytes + NOTICE_FIXED, *path, *error;
+    const char *key = bytes + PEER_SHARE_FIXED, *path, *error;
     fixed f;
 
-    if (len < NOTICE_FIXED) {
+    if (len < PEER_SHARE_FIXED) {
         return -1;
     }
     memcpy(&f, bytes, sizeof(f));
-    if (!in_range(&f, now) || !fits(&f, key, len - NOTICE_FIXED)) {
+    if (!in_range(&f, now) || !fits(&f, key, len - PEER_SHARE_FIXED)) {
         return -1;
     }
     path = key + f.key_len;
     memset(out, 0, sizeof(*out));
-    if (answer_learn(&out->answer, path + f.path_len, f.head_len, f.size,
-                     f.flags, head, &error)) {
+    if (response_learn(&out->answer, path + f.path_len, f.head_len, f.size,
+                       f.flags, head, &error)) {
         return -1;
     }
     out->kind = f.kind;
@@ -190,22 +190,22 @@ int notice_parse(const char *bytes, size_t len, int64_t now, lesson *out,
     return 0;
 }
 
-int notice_read(const lesson **said)
+int peer_share_read(const lesson **said)
 {
     uint32_t pid;
     size_t len;
 
     *said = NULL;
     if (!ear.reader.board
-        || !(len = board_read(&ear.reader, ear.bytes, sizeof(ear.bytes)))) {
+        || !(len = shm_ring_read(&ear.reader, ear.bytes, sizeof(ear.bytes)))) {
         return 0;
     }
-    if (len < NOTICE_FIXED) {
+    if (len < PEER_SHARE_FIXED) {
         return 1;
     }
     memcpy(&pid, ear.bytes + offsetof(fixed, pid), sizeof(pid));
     if (pid != (uint32_t)getpid()
-        && !notice_parse(ear.bytes, len, parcel_now(), &ear.said, ear.head)) {
+        && !peer_share_parse(ear.bytes, len, clock_ms(), &ear.said, ear.head)) {
         *said = &ear.said;
     }
     return 1;

@@ -15,14 +15,14 @@
 
 /* Makes the board of this generation; children have it by fork. Without, all
  * works, but nothing is told. Parent, post_config. @return 0, -1 with errno */
-int notice_make(apr_pool_t *pconf);
+int peer_share_make(apr_pool_t *pconf);
 
 /* What is told from now on is to be read. Child, before its threads. */
-void notice_follow(void);
+void peer_share_follow(void);
 
 /* Tells a lesson to the other processes; it stays the caller's. Never waits;
  * what does not fit is not told, which only costs speed. Any worker. */
-void notice_post(const lesson *l);
+void peer_share_post(const lesson *l);
 
 /*
  * Reads the next message. Loop thread.
@@ -30,7 +30,7 @@ void notice_post(const lesson *l);
  *        is passed over: this process's own, too old, or not understood
  * @return 1, or 0: there is none now
  */
-int notice_read(const lesson **said);
+int peer_share_read(const lesson **said);
 
 /*
  * Takes a message apart. Pure.
@@ -38,20 +38,20 @@ int notice_read(const lesson **said);
  * @param now CLOCK_MONOTONIC ms
  * @param out what it says, key and path pointing into @a bytes
  * @param head receives what out->answer points to
- * @return 0, or -1: not as notice_post() writes it, or not of the last
+ * @return 0, or -1: not as peer_share_post() writes it, or not of the last
  *         CACHE_AGE milliseconds
  */
-int notice_parse(const char *bytes, size_t len, int64_t now, lesson *out,
-                 char head[ANSWER_HEAD]);
+int peer_share_parse(const char *bytes, size_t len, int64_t now, lesson *out,
+                     char head[RESPONSE_HEAD]);
 
 /*
  * The message of a lesson. Pure.
- * @param fixed receives the part of fixed length, NOTICE_FIXED bytes
+ * @param fixed receives the part of fixed length, PEER_SHARE_FIXED bytes
  * @param parts receives the whole: fixed, key, path, head
  */
-#define NOTICE_FIXED 280
-#define NOTICE_PARTS 4
-void notice_write(const lesson *l, char fixed[NOTICE_FIXED],
-                  struct iovec parts[NOTICE_PARTS]);
+#define PEER_SHARE_FIXED 280
+#define PEER_SHARE_PARTS 4
+void peer_share_write(const lesson *l, char fixed[PEER_SHARE_FIXED],
+                      struct iovec parts[PEER_SHARE_PARTS]);
 
 #endif

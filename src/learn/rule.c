@@ -28,8 +28,8 @@ APLOG_USE_MODULE(cpuaffinity);
 /* What a rule looks at. */
 typedef struct subject {
     request_rec *r;
-    learntrace *t;
-    const learnserver *server;
+    trace *t;
+    const vhost *server;
     const core_dir_config *core;
     const char *detail; /* out: what it was */
 } subject;
@@ -37,70 +37,70 @@ typedef struct subject {
 /* S2 and FixedStatic itself in the sections that applied. A module that is
  * inert only where it is not configured: merging keeps the pointer of what no
  * section has set. */
-static learn_reason sections(subject *s, const ap_conf_vector_t *dir)
+static reason_id sections(subject *s, const ap_conf_vector_t *dir)
 {
     const config_dir *mine = config_dir_get(dir);
     module *const *m;
 
     if (mine->fixed_static != 1) {
-        return LEARN_OFF;
+        return REASON_OFF;
     }
-    for (m = learnserver_sections(); *m; m++) {
+    for (m = vhost_sections(); *m; m++) {
         if (ap_get_module_config(dir, *m)
             != ap_get_module_config(s->r->server->lookup_defaults, *m)) {
             s->detail = (*m)->name;
-            return LEARN_SECTION;
+            return REASON_SECTION;
         }
     }
     if (mine->refused != CONFIG_UNSET) {
-        const ap_directive_t *node = learnmark_node(mine->refused);
-        const obstacle *o = learnobstacle_of(s->server->index, node);
+        const ap_directive_t *node = mark_node(mine->refused);
+        const obstacle *o = obstacles_of(s->server->index, node);
 
-        s->detail = o ? obstacle_text(s->r->pool, o)
-                      : learntree_where(s->r->pool, node);
-        return LEARN_SECTION;
+        s->detail =
+            o ? obstacle_text(s->r->pool, o) : tree_where(s->r->pool, node);
+        return REASON_SECTION;
     }
-    return LEARN_OK;
+    return REASON_OK;
 }
 
 /* The same for both requests where mod_dir went from one to another. */
-static learn_reason
-both(subject *s, learn_reason (*rule)(subject *, const ap_conf_vector_t *))
+static reason_id both(subject *s,
+                      reason_id (*rule)(subject *, const ap_conf_vector_t *))
 {
     const ap_conf_vector_t *asked = s->t->asked;
-    learn_reason reason = rule(s, s->r->per_dir_config);
+    reason_id reason = rule(s, s->r->per_dir_config);
 
-    return reason == LEARN_OK && asked && asked != s->r->per_dir_config
+    return reason == REASON_OK && asked && asked != s->r->per_dir_config
                ? rule(s, asked)
                : reason;
 }
 
 /* S1, S2: is this scope to be learned at all? */
-static learn_reason scope(subject *s)
+static reason_id scope(subject *s)
 {
-    learn_reason reason;
+    reason_id reason;
 
     if (!s->server) {
-        return LEARN_OFF;
+        return REASON_OFF;
     }
     reason = both(s, sections);
-    if (reason == LEARN_OFF) {
+    if (reason == REASON_OFF) {
         return reason;
     }
-    if (s->server->reason != LEARN_OK) {
+    if (s->server->reason != REASON_OK) {
         s->detail = s->server->why;
         return s->server->reason;
     }
     if (learn_hooks_changed()) {
         s->detail = "a hook was registered late";
-        return LEARN_MODULE;
+        return REASON_MODULE;
     }
-    return learncount_is_off(s->server->index) ? LEARN_AUDIT : reason;
+    return counters_is_off(s->server->index) ? REASON_AUDIT : reason;
 }
 
 /* R0: it is the very request that the recogniser saw: same place on the
  * connection, same target. */
-static learn_reason r0_one_key(subject *s)
+static reason_id r0_one_key(subject *s)
 {
     const lesson_note *n = s->t->note;
     const request_slice *target = &n->req.target;
@@ -110,13 +110,13 @@ static learn_reason r0_one_key(subject *s)
     if (!r->unparsed_uri || strlen(r->unparsed_uri) != target->len
         || memcmp(r->unparsed_uri, head + target->off, target->len) != 0
         || r->proto_num != HTTP_VERSION(1, n->req.minor)) {
-        return LEARN_UNFIT;
+        return REASON_UNFIT;
     }
-    return LEARN_OK;
+    return REASON_OK;
 }
 
 /* R1: a plain GET, answered with 200, on a plain connection. */
-static learn_reason r1_plain_get(subject *s)
+static reason_id r1_plain_get(subject *s)
 {
     const apr_array_header_t *offers = NULL;
     request_rec *r = s->r;
@@ -126,26 +126,26 @@ static learn_reason r1_plain_get(subject *s)
         || r->proxyreq || r->no_cache || r->no_local_copy || r->user
         || r->ap_auth_type) {
         s->detail = r->status == HTTP_OK ? NULL : apr_itoa(r->pool, r->status);
-        return LEARN_SHAPE;
+        return REASON_SHAPE;
     }
     /* httpd looked for such a file, at any level: it may appear. */
     if (r->htaccess) {
         s->detail = r->htaccess->dir;
-        return LEARN_HTACCESS;
+        return REASON_HTACCESS;
     }
     /* Announced on first responses only, and a client may accept. */
     if (ap_get_protocol_upgrades(r->connection, r, r->server, 0, &offers)
             != APR_SUCCESS
         || (offers && offers->nelts)) {
-        return LEARN_UPGRADE;
+        return REASON_UPGRADE;
     }
-    return LEARN_OK;
+    return REASON_OK;
 }
 
 /* R1: the name in the request is the file's, or mod_dir went from a
  * directory to the first name of every DirectoryIndex: a name after the
  * first would have to give way when a better file appears. */
-static learn_reason r1_direct(subject *s)
+static reason_id r1_direct(subject *s)
 {
     const request_slice *path = &s->t->note->req.path;
     const char *asked = lesson_note_head(s->t->note) + path->off;
@@ -154,12 +154,12 @@ static learn_reason r1_direct(subject *s)
     size_t mapped_len;
 
     if (len == path->len && !memcmp(asked, s->r->uri, len)) {
-        return mapped && !strcmp(mapped, s->r->filename) ? LEARN_OK
-                                                         : LEARN_INDEX;
+        return mapped && !strcmp(mapped, s->r->filename) ? REASON_OK
+                                                         : REASON_INDEX;
     }
     if (!mapped || !path->len || asked[path->len - 1] != '/' || len <= path->len
         || memcmp(asked, s->r->uri, path->len) != 0) {
-        return LEARN_INDEX;
+        return REASON_INDEX;
     }
     name = s->r->uri + path->len;
     mapped_len = strlen(mapped);
@@ -167,52 +167,51 @@ static learn_reason r1_direct(subject *s)
         mapped_len--;
     }
     s->detail = name;
-    return learnserver_index(name)
-                   && !strncmp(s->r->filename, mapped, mapped_len)
+    return vhost_index(name) && !strncmp(s->r->filename, mapped, mapped_len)
                    && s->r->filename[mapped_len] == '/'
                    && !strcmp(s->r->filename + mapped_len + 1, name)
-               ? LEARN_OK
-               : LEARN_INDEX;
+               ? REASON_OK
+               : REASON_INDEX;
 }
 
-static learn_reason conditions(subject *s, const ap_conf_vector_t *dir)
+static reason_id conditions(subject *s, const ap_conf_vector_t *dir)
 {
     const core_dir_config *core = ap_get_core_module_config(dir);
 
     if (core->handler || core->expr_handler) {
         s->detail = "SetHandler";
-        return LEARN_HANDLER;
+        return REASON_HANDLER;
     }
     if (core->sec_if && core->sec_if->nelts) {
         s->detail = "<If>";
-        return LEARN_CONDITION;
+        return REASON_CONDITION;
     }
-    return LEARN_OK;
+    return REASON_OK;
 }
 
 /* R2: the default handler chose the file, and no expression had a say. */
-static learn_reason r2_default_handler(subject *s)
+static reason_id r2_default_handler(subject *s)
 {
     if (!s->t->defaulted) {
         s->detail = s->r->handler;
-        return LEARN_HANDLER;
+        return REASON_HANDLER;
     }
     return both(s, conditions);
 }
 
 /* R3: nothing stands on the way out that could change, delay or stop it. */
-static learn_reason r3_way_out(subject *s)
+static reason_id r3_way_out(subject *s)
 {
-    s->detail = learnfilter_forbids(s->r, &s->t->filter);
-    return s->detail ? LEARN_FILTER : LEARN_OK;
+    s->detail = filter_forbids(s->r, &s->t->filter);
+    return s->detail ? REASON_FILTER : REASON_OK;
 }
 
-void learnrule_filters(request_rec *r, learntrace *t)
+void rule_filters(request_rec *r, trace *t)
 {
     subject s = {.r = r, .t = t};
 
-    if (r3_way_out(&s) != LEARN_OK) {
-        learntrace_mark(r, LEARN_FILTER, s.detail);
+    if (r3_way_out(&s) != REASON_OK) {
+        trace_mark(r, REASON_FILTER, s.detail);
     }
 }
 
@@ -228,7 +227,7 @@ static const char *const deciding[] = {
 /* R4, R5: marked while it happened (learnauthz, learntrace). What mod_env
  * adds later is constant, but httpd may look at it, and a log may tell it; so
  * it may that the error log has something about the request. */
-static learn_reason r5_environment(subject *s)
+static reason_id r5_environment(subject *s)
 {
     const apr_table_t *env = s->r->subprocess_env;
     size_t i;
@@ -236,19 +235,19 @@ static learn_reason r5_environment(subject *s)
     for (i = 0; i < sizeof(deciding) / sizeof(deciding[0]); i++) {
         if (apr_table_get(env, deciding[i])) {
             s->detail = deciding[i];
-            return LEARN_ENVIRONMENT;
+            return REASON_ENVIRONMENT;
         }
     }
     if (s->server->logs_id && s->r->log_id) {
         s->detail = "%L, and the error log tells of it";
-        return LEARN_ENVIRONMENT;
+        return REASON_ENVIRONMENT;
     }
-    return s->server->logs_env && !apr_is_empty_table(env) ? LEARN_ENVIRONMENT
-                                                           : LEARN_OK;
+    return s->server->logs_env && !apr_is_empty_table(env) ? REASON_ENVIRONMENT
+                                                           : REASON_OK;
 }
 
 /* R6: one whole file, the one that was looked up, and settled. */
-static learn_reason r6_one_file(subject *s)
+static reason_id r6_one_file(subject *s)
 {
     const apr_finfo_t *f = &s->r->finfo;
     const struct stat *st = &s->t->st;
@@ -256,22 +255,22 @@ static learn_reason r6_one_file(subject *s)
         apr_time_make(st->st_mtim.tv_sec, st->st_mtim.tv_nsec / 1000);
 
     if (!s->t->whole && s->t->filter) {
-        const char *name = learnfilter_acted(s->r, s->t->filter);
+        const char *name = filter_acted(s->r, s->t->filter);
         const obstacle *o =
-            name ? learnobstacle_filter(s->server->index, name) : NULL;
+            name ? obstacles_filter(s->server->index, name) : NULL;
 
         s->detail = o ? apr_psprintf(s->r->pool, "%s: %s", name,
                                      obstacle_text(s->r->pool, o))
                       : (name ? name : s->t->filter);
-        return name ? LEARN_FILTER : LEARN_FILE;
+        return name ? REASON_FILTER : REASON_FILE;
     }
     if (!s->t->whole || (s->r->path_info && *s->r->path_info)
         || f->filetype != APR_REG || !S_ISREG(st->st_mode)
         || f->device != st->st_dev || f->inode != st->st_ino
         || f->size != st->st_size || f->mtime != mtime) {
-        return LEARN_FILE;
+        return REASON_FILE;
     }
-    return s->r->request_time - mtime < SETTLED ? LEARN_YOUNG : LEARN_OK;
+    return s->r->request_time - mtime < SETTLED ? REASON_YOUNG : REASON_OK;
 }
 
 /* R7: conditions and ranges are judged by ETag and Last-Modified; where these
@@ -281,20 +280,20 @@ static unsigned r7_flags(subject *s)
     const char *etag = apr_table_get(s->r->headers_out, "ETag");
     const char *modified = apr_table_get(s->r->headers_out, "Last-Modified");
     const char *computed = ap_make_etag(s->r, 0);
-    unsigned flags = s->t->filter ? ANSWER_FILTERED : 0;
+    unsigned flags = s->t->filter ? RESPONSE_FILTERED : 0;
 
     if (s->server->plain || s->core->max_ranges != AP_MAXRANGES_UNSET
         || strcmp(etag ? etag : "", computed ? computed : "") != 0 || !modified
         || apr_date_parse_http(modified)
                != apr_time_from_sec(apr_time_sec(s->r->mtime))) {
-        flags |= ANSWER_PLAIN;
+        flags |= RESPONSE_PLAIN;
     }
     return flags;
 }
 
 /* R7: the bits of the fields that Vary names. One that no request of the loop
  * has is always absent: it may be left out. */
-static learn_reason vary_bits(subject *s, uint64_t *bits)
+static reason_id vary_bits(subject *s, uint64_t *bits)
 {
     const char *vary = apr_table_get(s->r->headers_out, "Vary");
     char *copy = vary ? apr_pstrdup(s->r->pool, vary) : NULL, *state, *token;
@@ -306,22 +305,22 @@ static learn_reason vary_bits(subject *s, uint64_t *bits)
 
         if (!strcmp(token, "*")) {
             s->detail = "Vary: *";
-            return LEARN_HEAD;
+            return REASON_HEAD;
         }
         if (id >= 0) {
             *bits |= (uint64_t)1 << id;
         }
     }
-    return LEARN_OK;
+    return REASON_OK;
 }
 
 /* What the connection was before this request; c->keepalives has counted it
  * by now when it stays open. */
-static answer_connection connection_of(const subject *s)
+static response_connection connection_of(const subject *s)
 {
     const server_rec *v = s->r->server;
     int state = AP_MPMQ_RUNNING;
-    answer_connection c = {
+    response_connection c = {
         .keepalives = s->t->note->keepalives,
         .keep_alive = v->keep_alive,
         .max = v->keep_alive_max,
@@ -335,23 +334,23 @@ static answer_connection connection_of(const subject *s)
 
 /* R7 and the first half of R8: the head can be taken apart, and making it
  * again gives the very same bytes. (That two answers agree is the cache's.) */
-static learn_reason r8_again(subject *s, answer *a, char *copy)
+static reason_id r8_again(subject *s, response *a, char *copy)
 {
     const lesson_note *n = s->t->note;
-    answer_connection c = connection_of(s);
+    response_connection c = connection_of(s);
 
-    if (answer_learn(a, s->t->head, s->t->head_len, s->t->st.st_size,
-                     r7_flags(s), copy, &s->detail)) {
-        return LEARN_HEAD;
+    if (response_learn(a, s->t->head, s->t->head_len, s->t->st.st_size,
+                       r7_flags(s), copy, &s->detail)) {
+        return REASON_HEAD;
     }
-    return answer_verify(a, &n->req, lesson_note_head(n), &c, s->t->head,
-                         s->t->head_len)
-               ? LEARN_OK
-               : LEARN_VERIFY;
+    return response_verify(a, &n->req, lesson_note_head(n), &c, s->t->head,
+                           s->t->head_len)
+               ? REASON_OK
+               : REASON_VERIFY;
 }
 
 /* The rules that ask for no more than the request, in order. */
-static learn_reason (*const rules[])(subject *) = {
+static reason_id (*const rules[])(subject *) = {
     scope,      r0_one_key,     r1_plain_get, r1_direct, r2_default_handler,
     r3_way_out, r5_environment, r6_one_file,
 };
@@ -359,16 +358,16 @@ static learn_reason (*const rules[])(subject *) = {
 /* Does a refusal tell that the loop would have been wrong? Not when
  * the request asked for less than the whole, and not when the process began
  * to stop in between. */
-static int tells(const lesson_note *n, learn_reason reason)
+static int tells(const lesson_note *n, reason_id reason)
 {
-    return request_whole(&n->req) && reason != LEARN_VERIFY
-           && reason != LEARN_AUDIT;
+    return request_whole(&n->req) && reason != REASON_VERIFY
+           && reason != REASON_AUDIT;
 }
 
 /* Of the head that was sent: an error document's request has its own. */
 static int status_of(const subject *s)
 {
-    const learntrace *t = s->t;
+    const trace *t = s->t;
 
     return t->head_len >= sizeof("HTTP/1.1 200") - 1
                    && !memcmp(t->head, "HTTP/1.1 ", 9)
@@ -376,7 +375,7 @@ static int status_of(const subject *s)
                : s->r->status;
 }
 
-static void refuse(subject *s, learn_reason reason)
+static void refuse(subject *s, reason_id reason)
 {
     const lesson_note *n = s->t->note;
     loop *to = child_loop();
@@ -384,14 +383,14 @@ static void refuse(subject *s, learn_reason reason)
     if (to && to->row) {
         SEAT_ADD(to->row, refused, 1);
     }
-    if (s->server && reason != LEARN_OFF) {
-        int level = learncount_refused(reason, s->server->index) ? APLOG_INFO
-                                                                 : APLOG_DEBUG;
+    if (s->server && reason != REASON_OFF) {
+        int level = counters_refused(reason, s->server->index) ? APLOG_INFO
+                                                               : APLOG_DEBUG;
 
         /* Not ap_log_rerror: that would give the request a log id. */
         ap_log_error(APLOG_MARK, level, 0, s->r->server,
                      "FixedStatic: %s is not learned (%s): %s%s%s", s->r->uri,
-                     learn_reason_rule(reason), learn_reason_text(reason),
+                     reason_rule(reason), reason_text(reason),
                      s->detail ? ": " : "", s->detail ? s->detail : "");
     }
     if (n->ask != LESSON_NEW && tells(n, reason)) {
@@ -406,7 +405,7 @@ static void refuse(subject *s, learn_reason reason)
     }
 }
 
-static void teach(subject *s, const answer *a, uint64_t vary)
+static void teach(subject *s, const response *a, uint64_t vary)
 {
     const server_rec *v = s->r->server, *idle = lesson_host(s->r->connection);
     lesson_kind kind = vary & ~s->t->note->vary ? LESSON_WIDEN : LESSON_ANSWER;
@@ -415,10 +414,10 @@ static void teach(subject *s, const answer *a, uint64_t vary)
     if (!l) {
         return;
     }
-    l->reason = LEARN_OK;
+    l->reason = REASON_OK;
     l->status = s->r->status;
     l->vary = vary;
-    l->when = parcel_now();
+    l->when = clock_ms();
     l->st = s->t->st;
     l->server.server = v;
     l->server.keep_alive = v->keep_alive;
@@ -442,43 +441,43 @@ static void teach(subject *s, const answer *a, uint64_t vary)
     }
 }
 
-void learnrule_judge(request_rec *r, learntrace *t)
+void rule_judge(request_rec *r, trace *t)
 {
     subject s = {.r = r, .t = t};
-    learn_reason reason = LEARN_OK;
-    char copy[ANSWER_HEAD];
+    reason_id reason = REASON_OK;
+    char copy[RESPONSE_HEAD];
     uint64_t vary = 0;
-    answer a;
+    response a;
     size_t i;
 
     /* An error document's request took the filter over. */
-    if (learntrace_of(r) != t) {
+    if (trace_of(r) != t) {
         s.detail = "answered by another request";
-        reason = LEARN_SHAPE;
+        reason = REASON_SHAPE;
     }
-    s.server = learnserver_of(r->server);
+    s.server = vhost_of(r->server);
     s.core = ap_get_core_module_config(r->per_dir_config);
-    for (i = 0; i < sizeof(rules) / sizeof(rules[0]) && reason == LEARN_OK;
+    for (i = 0; i < sizeof(rules) / sizeof(rules[0]) && reason == REASON_OK;
          i++) {
         reason = rules[i](&s);
         /* What was marked on the way is told before the rules of the end. */
-        if (i == 0 && reason == LEARN_OK && t->reason != LEARN_OK) {
+        if (i == 0 && reason == REASON_OK && t->reason != REASON_OK) {
             reason = t->reason;
             s.detail = t->detail;
         }
     }
-    if (reason == LEARN_OK) {
+    if (reason == REASON_OK) {
         reason = vary_bits(&s, &vary);
     }
-    if (reason == LEARN_OK) {
+    if (reason == REASON_OK) {
         reason = r8_again(&s, &a, copy);
     }
-    if (reason == LEARN_OK) {
+    if (reason == REASON_OK) {
         teach(&s, &a, vary);
     }
     else {
         refuse(&s, reason);
     }
     /* It has no body: what follows is the next one's. */
-    intake_shut(r->connection);
+    input_gate_shut(r->connection);
 }

@@ -8,9 +8,9 @@
 #include "learn/trace.h"
 
 /* R3 when all filters have been inserted: marks the trace. */
-void learnrule_filters(request_rec *r, learntrace *t);
+void rule_filters(request_rec *r, trace *t);
 
 /* Judges the request and posts the lesson, or counts and logs why not. */
-void learnrule_judge(request_rec *r, learntrace *t);
+void rule_judge(request_rec *r, trace *t);
 
 #endif

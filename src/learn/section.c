@@ -11,11 +11,11 @@
 
 typedef struct judged {
     apr_pool_t *p;
-    const learntree_place *at;
-    learnobstacle_hint *out; /* never NULL */
+    const tree_place *at;
+    obstacles_hint *out; /* never NULL */
 } judged;
 
-static void stands(judged *j, learn_reason reason, const char *what,
+static void stands(judged *j, reason_id reason, const char *what,
                    const char *advice)
 {
     j->out->reason = reason;
@@ -25,7 +25,7 @@ static void stands(judged *j, learn_reason reason, const char *what,
 
 static const char *word(const judged *j, int n)
 {
-    return learntree_word(j->p, j->at->node, n);
+    return tree_word(j->p, j->at->node, n);
 }
 
 static int is_word(const judged *j, int n, const char *text)
@@ -42,13 +42,13 @@ static int is_word(const judged *j, int n, const char *text)
 static void allow_override(judged *j)
 {
     if (!is_word(j, 0, "None")) {
-        stands(j, LEARN_HTACCESS, "lets httpd look for .htaccess files",
+        stands(j, REASON_HTACCESS, "lets httpd look for .htaccess files",
                NO_HTACCESS);
     }
 }
 
-const learnobstacle_hint learnsection_htaccess = {
-    LEARN_HTACCESS,
+const obstacles_hint learnsection_htaccess = {
+    REASON_HTACCESS,
     "AllowOverride",
     "httpd looks for .htaccess files: no AllowOverride None for the root "
     "directory",
@@ -56,13 +56,13 @@ const learnobstacle_hint learnsection_htaccess = {
     0,
     0};
 
-int learnsection_forbids_htaccess(apr_pool_t *p, const learntree_place *at)
+int section_forbids_htaccess(apr_pool_t *p, const tree_place *at)
 {
-    const char *directory = learntree_directory(p, at->section);
-    const char *what = learntree_word(p, at->node, 0);
+    const char *directory = tree_directory(p, at->section);
+    const char *what = tree_word(p, at->node, 0);
 
-    return learntree_is(at->node, "AllowOverride")
-           && learntree_is(at->section ? at->section : at->node, "<Directory")
+    return tree_is(at->node, "AllowOverride")
+           && tree_is(at->section ? at->section : at->node, "<Directory")
            && directory && !strcmp(directory, "/") && what
            && !strcasecmp(what, "None");
 }
@@ -73,8 +73,8 @@ static void options(judged *j)
     int n, follows = 1, checked = 0;
     const char *w;
 
-    if (j->at->section && !learntree_is(j->at->section, "<Directory")
-        && !learntree_is(j->at->section, "<DirectoryMatch")) {
+    if (j->at->section && !tree_is(j->at->section, "<Directory")
+        && !tree_is(j->at->section, "<DirectoryMatch")) {
         return; /* links are looked at on the way to the file only */
     }
     for (n = 0; (w = word(j, n)); n++) {
@@ -91,7 +91,7 @@ static void options(judged *j)
     }
     j->out->yields = !j->at->section;
     if (!follows || checked) {
-        stands(j, LEARN_LINKS, "has links checked on the way to a file",
+        stands(j, REASON_LINKS, "has links checked on the way to a file",
                "FollowSymLinks and not SymLinksIfOwnerMatch, here and on "
                "every level above");
     }
@@ -101,7 +101,7 @@ static void require(judged *j)
 {
     j->out->yields = 1;
     if (!is_word(j, 0, "all")) {
-        stands(j, LEARN_CLIENT, "asks who the client is",
+        stands(j, REASON_CLIENT, "asks who the client is",
                "Require all granted where everybody may read; whoever is let "
                "in because of who or where he is, is asked each time");
     }
@@ -113,9 +113,9 @@ static int is_program(const judged *j)
     const ap_directive_t *section = j->at->section;
 
     return section && !strchr(j->at->node->args, '%')
-           && !learntree_is(section, "<Directory")
-           && !learntree_is(section, "<DirectoryMatch")
-           && !learntree_directory(j->p, section);
+           && !tree_is(section, "<Directory")
+           && !tree_is(section, "<DirectoryMatch")
+           && !tree_directory(j->p, section);
 }
 
 static void set_handler(judged *j)
@@ -123,7 +123,7 @@ static void set_handler(judged *j)
     j->out->yields = 1;
     if (!is_program(j) && !is_word(j, 0, "None")
         && !is_word(j, 0, "default-handler")) {
-        stands(j, LEARN_HANDLER, "lets something else than a file answer",
+        stands(j, REASON_HANDLER, "lets something else than a file answer",
                "SetHandler None where files are served");
     }
 }
@@ -134,11 +134,11 @@ static void filters(judged *j)
     const char *names = word(j, 0);
     char *copy = apr_pstrdup(j->p, names ? names : ""), *state, *name;
 
-    j->out->yields = learntree_is(j->at->node, "SetOutputFilter");
+    j->out->yields = tree_is(j->at->node, "SetOutputFilter");
     for (name = apr_strtok(copy, ";", &state); name;
          name = apr_strtok(NULL, ";", &state)) {
-        if (strcasecmp(name, "None") && !learnfilter_passes(name)) {
-            stands(j, LEARN_FILTER,
+        if (strcasecmp(name, "None") && !filter_passes(name)) {
+            stands(j, REASON_FILTER,
                    apr_psprintf(j->p, "puts %s on the way out", name),
                    "keep it to the sections whose answers it has to change");
             return;
@@ -152,8 +152,8 @@ static void compressing(judged *j)
     const char *names = word(j, 0);
 
     filters(j);
-    if (j->out->reason == LEARN_OK && names && learnfilter_compresses(names)) {
-        stands(j, LEARN_FILTER,
+    if (j->out->reason == REASON_OK && names && filter_compresses(names)) {
+        stands(j, REASON_FILTER,
                apr_psprintf(j->p,
                             "%s compresses: answers to clients that "
                             "accept it are httpd's",
@@ -166,7 +166,7 @@ static void compressing(judged *j)
 static void content_digest(judged *j)
 {
     if (!is_word(j, 0, "Off")) {
-        stands(j, LEARN_HEAD, "adds Content-MD5", "ContentDigest Off");
+        stands(j, REASON_HEAD, "adds Content-MD5", "ContentDigest Off");
     }
 }
 
@@ -191,19 +191,18 @@ static void judge_module(judged *j)
     const module *m = ap_top_module;
     const command_rec *cmd =
         ap_find_command_in_modules(j->at->node->directive, (module **)&m);
-    int use = cmd && m ? learnmodules_known(m) : -1;
+    int use = cmd && m ? modules_known(m) : -1;
 
-    if (j->at->section
-        && (use == LEARNMODULES_UNSET || use == LEARNMODULES_SECTION)) {
-        stands(j, LEARN_SECTION, apr_psprintf(j->p, "configures %s", m->name),
-               learnsection_advice(j->at->node));
+    if (j->at->section && (use == MODULES_UNSET || use == MODULES_SECTION)) {
+        stands(j, REASON_SECTION, apr_psprintf(j->p, "configures %s", m->name),
+               section_advice(j->at->node));
         j->out->group = m->name;
     }
 }
 
-static int judge_condition(judged *j, learntree_place *place)
+static int judge_condition(judged *j, tree_place *place)
 {
-    const ap_directive_t *outer = learntree_condition(j->at), *n;
+    const ap_directive_t *outer = tree_condition(j->at), *n;
 
     if (!outer) {
         return 0;
@@ -212,42 +211,41 @@ static int judge_condition(judged *j, learntree_place *place)
     place->node = outer;
     place->section = NULL;
     for (n = outer->parent; n && !place->section; n = n->parent) {
-        if (learntree_is_section(n)) {
+        if (tree_is_section(n)) {
             place->section = n;
         }
     }
     j->at = place;
     j->out->group = "<If";
-    stands(j, LEARN_CONDITION, "",
+    stands(j, REASON_CONDITION, "",
            "use <Directory>, <Files> or <Location> in place of the "
            "expression, or keep it to the section that needs it");
     j->out->what = "<If> decides by an expression";
     return 1;
 }
 
-int learnsection_judge(apr_pool_t *p, learntree_place *at,
-                       learnobstacle_hint *out)
+int section_judge(apr_pool_t *p, tree_place *at, obstacles_hint *out)
 {
     judged j = {p, at, out};
     size_t i;
 
     memset(out, 0, sizeof(*out));
-    out->reason = LEARN_OK;
+    out->reason = REASON_OK;
     out->group = at->node->directive;
     if (judge_condition(&j, at)) {
         return 1;
     }
     for (i = 0; i < sizeof(judges) / sizeof(judges[0]); i++) {
-        if (learntree_is(at->node, judges[i].name)) {
+        if (tree_is(at->node, judges[i].name)) {
             judges[i].judge(&j);
             return 1;
         }
     }
     judge_module(&j);
-    return out->reason != LEARN_OK;
+    return out->reason != REASON_OK;
 }
 
-const char *learnsection_offer(const server_rec *s)
+const char *section_offer(const server_rec *s)
 {
     const core_server_config *core =
         ap_get_core_module_config(s->module_config);
@@ -281,12 +279,12 @@ static const struct {
                       "a constant"},
 };
 
-const char *learnsection_advice(const ap_directive_t *node)
+const char *section_advice(const ap_directive_t *node)
 {
     size_t i;
 
     for (i = 0; i < sizeof(advices) / sizeof(advices[0]); i++) {
-        if (learntree_is(node, advices[i].name)) {
+        if (tree_is(node, advices[i].name)) {
             return advices[i].advice;
         }
     }

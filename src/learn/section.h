@@ -12,22 +12,21 @@
 /*
  * Judges one.
  * @param at becomes the place of the <If> that the directive stands in
- * @param out its reason is LEARN_OK when it does not stand in the way
+ * @param out its reason is REASON_OK when it does not stand in the way
  * @return 1 when it is one that can; text is static or from @a p
  */
-int learnsection_judge(apr_pool_t *p, learntree_place *at,
-                       learnobstacle_hint *out);
+int section_judge(apr_pool_t *p, tree_place *at, obstacles_hint *out);
 
 /* A protocol that the server offers before HTTP/1.1, or NULL. */
-const char *learnsection_offer(const server_rec *s);
+const char *section_offer(const server_rec *s);
 
 /* Does it make httpd look for no .htaccess file anywhere? */
-int learnsection_forbids_htaccess(apr_pool_t *p, const learntree_place *at);
+int section_forbids_htaccess(apr_pool_t *p, const tree_place *at);
 
 /* That nothing does so. */
-extern const learnobstacle_hint learnsection_htaccess;
+extern const obstacles_hint learnsection_htaccess;
 
 /* What to do about a directive that S2 refuses. */
-const char *learnsection_advice(const ap_directive_t *node);
+const char *section_advice(const ap_directive_t *node);
 
 #endif

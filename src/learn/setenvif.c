@@ -54,7 +54,7 @@ static apr_status_t forget(void *unused)
     return APR_SUCCESS;
 }
 
-void learnsetenvif_reset(apr_pool_t *p)
+void setenvif_reset(apr_pool_t *p)
 {
     forget(NULL);
     apr_pool_cleanup_register(p, NULL, forget, apr_pool_cleanup_null);
@@ -85,19 +85,19 @@ static pattern parse(apr_pool_t *p, const ap_directive_t *node)
     int browser = !strncasecmp(node->directive, "BrowserMatch", 12);
     size_t len = strlen(node->directive);
     pattern t = {
-        .name = browser ? "User-Agent" : learntree_word(p, node, 0),
-        .regex = learntree_word(p, node, browser ? 0 : 1),
+        .name = browser ? "User-Agent" : tree_word(p, node, 0),
+        .regex = tree_word(p, node, browser ? 0 : 1),
         .icase = len > 6 && !strcasecmp(node->directive + len - 6, "NoCase"),
     };
 
-    if (!t.name || !t.regex || learntree_is(node, "SetEnvIfExpr")
+    if (!t.name || !t.regex || tree_is(node, "SetEnvIfExpr")
         || !is_header(t.name)) {
         t.name = NULL;
     }
     return t;
 }
 
-const char *learnsetenvif_judge(apr_pool_t *p, const ap_directive_t *node)
+const char *setenvif_judge(apr_pool_t *p, const ap_directive_t *node)
 {
     pattern t = parse(p, node);
     const ap_regex_t *compiled;
@@ -115,7 +115,7 @@ const char *learnsetenvif_judge(apr_pool_t *p, const ap_directive_t *node)
                                                 : "matches an absent field";
 }
 
-void learnsetenvif_add(apr_pool_t *p, const ap_directive_t *node)
+void setenvif_add(apr_pool_t *p, const ap_directive_t *node)
 {
     pattern t = parse(p, node);
     int field = request_field(t.name, strlen(t.name));
@@ -133,11 +133,11 @@ void learnsetenvif_add(apr_pool_t *p, const ap_directive_t *node)
                      "FixedStatic: %s: the loop cannot look for \"%s\" "
                      "in a time that no client controls: requests with a "
                      "%s are httpd's",
-                     learntree_where(p, node), t.regex, t.name);
+                     tree_where(p, node), t.regex, t.name);
     }
 }
 
-int learn_setenvif(const request *req, const char *head)
+int setenvif_matches(const request *req, const char *head)
 {
     uint64_t rest = req->present & (looked_at | unsure);
 

@@ -18,7 +18,7 @@ extern module AP_MODULE_DECLARE_DATA cpuaffinity_module;
 static ap_filter_rec_t *shape_filter;
 static ap_filter_rec_t *head_filter;
 
-learntrace *learntrace_of(const request_rec *r)
+trace *trace_of(const request_rec *r)
 {
     while (r->main) {
         r = r->main;
@@ -26,12 +26,11 @@ learntrace *learntrace_of(const request_rec *r)
     return ap_get_module_config(r->request_config, &cpuaffinity_module);
 }
 
-void learntrace_mark(const request_rec *r, learn_reason reason,
-                     const char *detail)
+void trace_mark(const request_rec *r, reason_id reason, const char *detail)
 {
-    learntrace *t = learntrace_of(r);
+    trace *t = trace_of(r);
 
-    if (t && t->reason == LEARN_OK) {
+    if (t && t->reason == REASON_OK) {
         t->reason = reason;
         t->detail = detail;
     }
@@ -41,16 +40,16 @@ void learntrace_mark(const request_rec *r, learn_reason reason,
 static int create_request(request_rec *r)
 {
     const lesson_note *note;
-    learntrace *t;
+    trace *t;
 
-    if (r->main || r->prev || r->connection->master || !learnserver_any()) {
+    if (r->main || r->prev || r->connection->master || !vhost_any()) {
         return DECLINED;
     }
     note = lesson_take(r->connection);
     if (note && note->keepalives == r->connection->keepalives) {
         t = apr_pcalloc(r->pool, sizeof(*t));
         t->note = note;
-        t->reason = LEARN_OK;
+        t->reason = REASON_OK;
         ap_set_module_config(r->request_config, &cpuaffinity_module, t);
     }
     return DECLINED;
@@ -59,7 +58,7 @@ static int create_request(request_rec *r)
 /* Whatever the answer will be, its head is seen. */
 static int post_read_request(request_rec *r)
 {
-    learntrace *t = r->main ? NULL : learntrace_of(r);
+    trace *t = r->main ? NULL : trace_of(r);
 
     if (t) {
         ap_add_output_filter_handle(head_filter, t, r, r->connection);
@@ -71,7 +70,7 @@ static int post_read_request(request_rec *r)
  * sections that applied by then: from a directory to its index is another. */
 static int header_parser(request_rec *r)
 {
-    learntrace *t = r->main ? NULL : learntrace_of(r);
+    trace *t = r->main ? NULL : trace_of(r);
 
     if (t) {
         t->asked = r->per_dir_config;
@@ -87,7 +86,7 @@ static apr_status_t dirwalk_stat(apr_finfo_t *finfo, request_rec *r,
 {
     /* Without a file httpd looks too, to find out how far the path goes. */
     if ((wanted & APR_FINFO_LINK) && r->finfo.filetype != APR_NOFILE) {
-        learntrace_mark(r, LEARN_LINKS, NULL);
+        trace_mark(r, REASON_LINKS, NULL);
     }
     return AP_DECLINED;
 }
@@ -95,20 +94,19 @@ static apr_status_t dirwalk_stat(apr_finfo_t *finfo, request_rec *r,
 /* R5: what is in the environment now was put there for this request. */
 static int fixups(request_rec *r)
 {
-    if (!r->main && learntrace_of(r)
-        && !apr_is_empty_table(r->subprocess_env)) {
+    if (!r->main && trace_of(r) && !apr_is_empty_table(r->subprocess_env)) {
         const apr_array_header_t *a = apr_table_elts(r->subprocess_env);
 
-        learntrace_mark(r, LEARN_ENVIRONMENT,
-                        APR_ARRAY_IDX(a, 0, apr_table_entry_t).key);
+        trace_mark(r, REASON_ENVIRONMENT,
+                   APR_ARRAY_IDX(a, 0, apr_table_entry_t).key);
     }
     return DECLINED;
 }
 
 /* R2: every other handler has declined. */
-int learntrace_handler(request_rec *r)
+int trace_handler(request_rec *r)
 {
-    learntrace *t = r->main ? NULL : learntrace_of(r);
+    trace *t = r->main ? NULL : trace_of(r);
 
     if (t) {
         t->defaulted = 1;
@@ -119,12 +117,12 @@ int learntrace_handler(request_rec *r)
 /* R3: all filters stand now. */
 static void insert_filter(request_rec *r)
 {
-    learntrace *t = r->main ? NULL : learntrace_of(r);
+    trace *t = r->main ? NULL : trace_of(r);
 
-    if (t && t->reason == LEARN_OK) {
-        learnrule_filters(r, t);
+    if (t && t->reason == REASON_OK) {
+        rule_filters(r, t);
     }
-    if (t && t->reason == LEARN_OK) {
+    if (t && t->reason == REASON_OK) {
         ap_add_output_filter_handle(shape_filter, t, r, r->connection);
     }
 }
@@ -160,7 +158,7 @@ static apr_file_t *whole_file(apr_bucket_brigade *bb, struct stat *st)
 /* R6: what goes into the protocol's filters. */
 static apr_status_t look_at_shape(ap_filter_t *f, apr_bucket_brigade *bb)
 {
-    learntrace *t = f->ctx;
+    trace *t = f->ctx;
     apr_file_t *file = whole_file(bb, &t->st);
     const char *name = NULL;
 
@@ -174,7 +172,7 @@ static apr_status_t look_at_shape(ap_filter_t *f, apr_bucket_brigade *bb)
 
 /* Copies what there is of the head. @return 1: the empty line has come; -1:
  * this is no head that we can read; 0: more is to come */
-static int collect_head(learntrace *t, apr_bucket_brigade *bb)
+static int collect_head(trace *t, apr_bucket_brigade *bb)
 {
     apr_bucket *e;
 
@@ -204,20 +202,20 @@ static int collect_head(learntrace *t, apr_bucket_brigade *bb)
 /* The final head: below it only connection filters stand. */
 static apr_status_t look_at_head(ap_filter_t *f, apr_bucket_brigade *bb)
 {
-    learntrace *t = f->ctx;
+    trace *t = f->ctx;
     int done = collect_head(t, bb);
 
     if (done) {
         if (done < 0) {
-            learntrace_mark(f->r, LEARN_HEAD, "its head cannot be read");
+            trace_mark(f->r, REASON_HEAD, "its head cannot be read");
         }
-        learnrule_judge(f->r, t);
+        rule_judge(f->r, t);
         ap_remove_output_filter(f);
     }
     return ap_pass_brigade(f->next, bb);
 }
 
-void learntrace_register(apr_pool_t *p)
+void trace_register(apr_pool_t *p)
 {
     ap_hook_create_request(create_request, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_post_read_request(post_read_request, NULL, NULL,
@@ -230,7 +228,7 @@ void learntrace_register(apr_pool_t *p)
     ap_hook_insert_filter(insert_filter, NULL, NULL, APR_HOOK_REALLY_LAST);
     /* Core's default handler is at REALLY_LAST, and core has others: naming it
      * as a successor would put ours in front of them all. */
-    ap_hook_handler(learntrace_handler, NULL, NULL, APR_HOOK_REALLY_LAST - 1);
+    ap_hook_handler(trace_handler, NULL, NULL, APR_HOOK_REALLY_LAST - 1);
     shape_filter = ap_register_output_filter("CPUAFFINITY_SHAPE", look_at_shape,
                                              NULL, AP_FTYPE_PROTOCOL - 1);
     head_filter = ap_register_output_filter("CPUAFFINITY_HEAD", look_at_head,

@@ -14,33 +14,32 @@
 
 #include "learn/learn.h"
 
-typedef struct learntrace {
+typedef struct trace {
     const lesson_note *note;
-    learn_reason reason; /* the first that forbids; LEARN_OK: none so far */
-    const char *detail;  /* what it was: a name; or NULL */
-    const char *mapped;  /* r->filename when it had been mapped */
+    reason_id reason;   /* the first that forbids; REASON_OK: none so far */
+    const char *detail; /* what it was: a name; or NULL */
+    const char *mapped; /* r->filename when it had been mapped */
     const ap_conf_vector_t *asked; /* r->per_dir_config by then */
     int defaulted;      /* 1: the handlers have all declined but core's */
     int whole;          /* 1: one FILE bucket over the file, and the end */
     struct stat st;     /* of that bucket's descriptor */
     const char *filter; /* that may compress, in the chain; or NULL */
     size_t head_len;    /* bytes of the head that were seen */
-    char head[ANSWER_HEAD];
-} learntrace;
+    char head[RESPONSE_HEAD];
+} trace;
 
 /* The trace of a request, or NULL. Subrequests share the main request's;
  * redirected requests have none. */
-learntrace *learntrace_of(const request_rec *r);
+trace *trace_of(const request_rec *r);
 
 /* Notes that a reason forbids learning the request (or the request that this
  * is a subrequest of). @a detail has to live as long as the request. */
-void learntrace_mark(const request_rec *r, learn_reason reason,
-                     const char *detail);
+void trace_mark(const request_rec *r, reason_id reason, const char *detail);
 
 /* Registers hooks and filters; from learn_register. */
-void learntrace_register(apr_pool_t *p);
+void trace_register(apr_pool_t *p);
 
 /* The handler that has to stand just before core's. */
-int learntrace_handler(request_rec *r);
+int trace_handler(request_rec *r);
 
 #endif

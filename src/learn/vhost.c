@@ -22,7 +22,7 @@ APLOG_USE_MODULE(cpuaffinity);
 
 static struct {
     apr_pool_t *pool;
-    learnserver *list; /* in httpd's order, the main server first */
+    vhost *list; /* in httpd's order, the main server first */
     unsigned count;
     apr_hash_t *by_server;
     int any;
@@ -35,9 +35,9 @@ static struct {
 
 /* A <VirtualHost> that no server can be told to have come of counts for all
  * of them: better refuse too much. */
-static learntree_place place_of(const learntree_place *at)
+static tree_place place_of(const tree_place *at)
 {
-    learntree_place place = *at;
+    tree_place place = *at;
 
     if (at->vhost && at->vhost != servers.vhost) {
         unsigned i;
@@ -45,8 +45,7 @@ static learntree_place place_of(const learntree_place *at)
         servers.vhost = at->vhost;
         servers.vhost_found = 0;
         for (i = 0; i < servers.count; i++) {
-            servers.vhost_found |=
-                learntree_applies(at, servers.list[i].server);
+            servers.vhost_found |= tree_applies(at, servers.list[i].server);
         }
     }
     if (at->vhost && !servers.vhost_found) {
@@ -56,44 +55,43 @@ static learntree_place place_of(const learntree_place *at)
 }
 
 /* A rule refuses the server for what stands there. */
-static void refuse(learnserver *s, const learntree_place *at, const char *why)
+static void refuse(vhost *s, const tree_place *at, const char *why)
 {
-    learnobstacle_hint hint = {
-        .reason = LEARN_SERVER,
+    obstacles_hint hint = {
+        .reason = REASON_SERVER,
         .group = why,
         .what = apr_psprintf(servers.pool, "%s %s", at->node->directive, why),
-        .advice = learnsection_advice(at->node),
+        .advice = section_advice(at->node),
     };
-    learntree_place place = {at->node, at->vhost, NULL};
+    tree_place place = {at->node, at->vhost, NULL};
 
-    learnobstacle_add(s->index, &place, &hint);
-    if (s->reason == LEARN_OK) {
-        s->reason = LEARN_SERVER;
+    obstacles_add(s->index, &place, &hint);
+    if (s->reason == REASON_OK) {
+        s->reason = REASON_SERVER;
         s->why = apr_psprintf(servers.pool, "%s %s",
-                              learntree_where(servers.pool, at->node), why);
+                              tree_where(servers.pool, at->node), why);
     }
 }
 
 /* It refuses requests to its section, if these can be told. */
-static void refuse_section(learnserver *s, const learntree_place *at,
-                           const char *why)
+static void refuse_section(vhost *s, const tree_place *at, const char *why)
 {
-    learnobstacle_hint hint = {
-        .reason = LEARN_SECTION,
-        .group = learntree_where(servers.pool, at->node),
+    obstacles_hint hint = {
+        .reason = REASON_SECTION,
+        .group = tree_where(servers.pool, at->node),
         .what = apr_psprintf(servers.pool, "%s %s", at->node->directive, why),
-        .advice = learnsection_advice(at->node),
+        .advice = section_advice(at->node),
     };
 
-    if (learnmark_has(at->node)) {
-        learnobstacle_add(s->index, at, &hint);
+    if (mark_has(at->node)) {
+        obstacles_add(s->index, at, &hint);
     }
     else {
         refuse(s, at, why);
     }
 }
 
-static void take_wish(learnserver *s, const learntree_place *at, int on)
+static void take_wish(vhost *s, const tree_place *at, int on)
 {
     if (at->section) {
         s->inside |= on;
@@ -108,14 +106,12 @@ static void take_wish(learnserver *s, const learntree_place *at, int on)
         const core_server_config *core =
             ap_get_core_module_config(s->server->module_config);
 
-        learnobstacle_on(s->index, at->section ? at : NULL,
-                         core->ap_document_root);
+        obstacles_on(s->index, at->section ? at : NULL, core->ap_document_root);
     }
 }
 
 /* What a directive says is true of one server. */
-static void take(learnserver *s, const learntree_place *at,
-                 const learndirective *d)
+static void take(vhost *s, const tree_place *at, const directive_verdict *d)
 {
     s->plain |= d->plain;
     s->proxied |= d->proxied;
@@ -137,95 +133,95 @@ static void take(learnserver *s, const learntree_place *at,
 }
 
 /* First what the others need to know. */
-static void visit_first(void *ctx, const learntree_place *at)
+static void visit_first(void *ctx, const tree_place *at)
 {
-    learntree_place place = place_of(at);
+    tree_place place = place_of(at);
 
-    learnlog_add(&place);
-    servers.any |= learndirective_wants(servers.pool, at->node);
-    if (learntree_is(at->node, "DirectoryIndex")) {
-        const char *name = learntree_word(servers.pool, at->node, 0);
+    log_format_add(&place);
+    servers.any |= directive_wants(servers.pool, at->node);
+    if (tree_is(at->node, "DirectoryIndex")) {
+        const char *name = tree_word(servers.pool, at->node, 0);
 
         APR_ARRAY_PUSH(servers.indexes, const char *) = name ? name : "";
     }
 }
 
-static void visit(void *ctx, const learntree_place *at)
+static void visit(void *ctx, const tree_place *at)
 {
-    learntree_place place = place_of(at), shown = place;
-    learnobstacle_hint hint;
-    learndirective d;
+    tree_place place = place_of(at), shown = place;
+    obstacles_hint hint;
+    directive_verdict d;
     unsigned i;
-    int known = learnsection_judge(servers.pool, &shown, &hint);
+    int known = section_judge(servers.pool, &shown, &hint);
 
-    learndirective_judge(servers.pool, at, &d);
+    directive_judge(servers.pool, at, &d);
     for (i = 0; i < servers.count; i++) {
-        learnserver *s = &servers.list[i];
+        vhost *s = &servers.list[i];
 
-        if (!learntree_applies(&place, s->server)) {
+        if (!tree_applies(&place, s->server)) {
             continue;
         }
         take(s, &place, &d);
-        s->htaccess |= learnsection_forbids_htaccess(servers.pool, at);
-        if (known && hint.reason != LEARN_OK) {
-            learnobstacle_add(s->index, &shown, &hint);
+        s->htaccess |= section_forbids_htaccess(servers.pool, at);
+        if (known && hint.reason != REASON_OK) {
+            obstacles_add(s->index, &shown, &hint);
         }
         else if (known) {
-            learnobstacle_harmless(s->index, &shown);
+            obstacles_harmless(s->index, &shown);
         }
     }
 }
 
 /* What is true of a server, now that all has been read. */
-static void conclude(learnserver *s)
+static void conclude(vhost *s)
 {
-    const char *offer = learnsection_offer(s->server);
-    learnobstacle_hint hint = {
-        .reason = LEARN_UPGRADE,
+    const char *offer = section_offer(s->server);
+    obstacles_hint hint = {
+        .reason = REASON_UPGRADE,
         .group = "Protocols",
         .advice = "Protocols http/1.1 where this virtual host has no TLS",
     };
 
     s->wanted = s->inside || (s->own >= 0 ? s->own : s->general > 0);
     if (!s->htaccess) {
-        learnobstacle_add(s->index, NULL, &learnsection_htaccess);
+        obstacles_add(s->index, NULL, &learnsection_htaccess);
     }
     if (offer) {
         hint.what = apr_psprintf(servers.pool, "Protocols offers %s", offer);
-        learnobstacle_add(s->index, NULL, &hint);
+        obstacles_add(s->index, NULL, &hint);
     }
     if (!s->wanted) {
-        learnobstacle_drop(s->index);
+        obstacles_drop(s->index);
     }
 }
 
-static void cover(learnserver *s)
+static void cover(vhost *s)
 {
-    s->covers = learnobstacle_covering(s->index);
-    if (s->covers && s->reason == LEARN_OK) {
+    s->covers = obstacles_covering(s->index);
+    if (s->covers && s->reason == REASON_OK) {
         s->why = obstacle_text(servers.pool, s->covers);
     }
 }
 
-static void judge_logs(learnserver *s)
+static void judge_logs(vhost *s)
 {
-    learnlog_verdict v;
+    log_format_verdict v;
 
-    learnlog_judge(s->server, &v);
+    log_format_judge(s->server, &v);
     s->logs_env = v.env;
     s->logs_id = v.id;
     if (v.refuse) {
-        learnobstacle_hint hint = {
-            .reason = LEARN_SERVER,
+        obstacles_hint hint = {
+            .reason = REASON_SERVER,
             .group = "CustomLog",
             .what = v.refuse,
-            .advice = learnsection_advice(v.node),
+            .advice = section_advice(v.node),
         };
-        learntree_place place = {v.node, NULL, NULL};
+        tree_place place = {v.node, NULL, NULL};
 
-        learnobstacle_add(s->index, &place, &hint);
-        s->why = s->reason == LEARN_OK ? v.refuse : s->why;
-        s->reason = LEARN_SERVER;
+        obstacles_add(s->index, &place, &hint);
+        s->why = s->reason == REASON_OK ? v.refuse : s->why;
+        s->reason = REASON_SERVER;
     }
 }
 
@@ -242,16 +238,16 @@ static void make_list(server_rec *first)
         apr_pcalloc(servers.pool, servers.count * sizeof(*servers.list));
     servers.count = 0;
     for (s = first; s; s = s->next) {
-        learnserver *l = &servers.list[servers.count];
+        vhost *l = &servers.list[servers.count];
 
         l->server = s;
         l->index = servers.count++;
-        l->reason = LEARN_OK;
+        l->reason = REASON_OK;
         l->own = l->general = -1;
         if (reads) {
-            l->header_first = LEARNDIRECTIVE_HEADER_FIRST;
-            l->header_max = LEARNDIRECTIVE_HEADER_MAX;
-            l->header_rate = LEARNDIRECTIVE_HEADER_RATE;
+            l->header_first = DIRECTIVE_HEADER_FIRST;
+            l->header_max = DIRECTIVE_HEADER_MAX;
+            l->header_rate = DIRECTIVE_HEADER_RATE;
         }
         apr_hash_set(servers.by_server, &l->server, sizeof(l->server), l);
     }
@@ -263,7 +259,7 @@ static apr_status_t forget(void *unused)
     return APR_SUCCESS;
 }
 
-int learnserver_make(apr_pool_t *pconf, server_rec *main)
+int vhost_make(apr_pool_t *pconf, server_rec *main)
 {
     unsigned i;
 
@@ -271,29 +267,29 @@ int learnserver_make(apr_pool_t *pconf, server_rec *main)
     servers.pool = pconf;
     servers.by_server = apr_hash_make(pconf);
     servers.indexes = apr_array_make(pconf, 4, sizeof(const char *));
-    servers.sections = learnmodules_sections(pconf);
+    servers.sections = modules_sections(pconf);
     apr_pool_cleanup_register(pconf, NULL, forget, apr_pool_cleanup_null);
     make_list(main);
-    learnlog_reset(pconf);
-    learnsetenvif_reset(pconf);
-    learnobstacle_reset(pconf);
-    learntree_walk(ap_conftree, visit_first, NULL);
+    log_format_reset(pconf);
+    setenvif_reset(pconf);
+    obstacles_reset(pconf);
+    tree_walk(ap_conftree, visit_first, NULL);
     if (!servers.any) {
         return 0; /* nobody asks for it: no more work */
     }
-    learntree_walk(ap_conftree, visit, NULL);
+    tree_walk(ap_conftree, visit, NULL);
     for (i = 0; i < servers.count; i++) {
         judge_logs(&servers.list[i]);
         conclude(&servers.list[i]);
     }
-    learnobstacle_finish();
+    obstacles_finish();
     for (i = 0; i < servers.count; i++) {
         cover(&servers.list[i]);
     }
-    if (learnauthz_missing()) {
-        learnserver_refuse_all("too many authorisation providers");
+    if (authz_missing()) {
+        vhost_refuse_all("too many authorisation providers");
     }
-    if (learncount_make(pconf, servers.count)) {
+    if (counters_make(pconf, servers.count)) {
         ap_log_error(APLOG_MARK, APLOG_ERR, errno, main,
                      "FixedStatic is off: mmap of its counters");
         servers.any = 0;
@@ -302,31 +298,31 @@ int learnserver_make(apr_pool_t *pconf, server_rec *main)
     return 0;
 }
 
-const learnserver *learnserver_of(const server_rec *s)
+const vhost *vhost_of(const server_rec *s)
 {
     return servers.by_server ? apr_hash_get(servers.by_server, &s, sizeof(s))
                              : NULL;
 }
 
-const learnserver *learnserver_at(unsigned index)
+const vhost *vhost_at(unsigned index)
 {
     return index < servers.count ? &servers.list[index] : NULL;
 }
 
-int learnserver_any(void)
+int vhost_any(void)
 {
     return servers.any;
 }
 
-void learnserver_disable(void)
+void vhost_disable(void)
 {
     servers.any = 0;
 }
 
-void learnserver_refuse_all(const char *why)
+void vhost_refuse_all(const char *why)
 {
-    learnobstacle_hint hint = {
-        .reason = LEARN_MODULE,
+    obstacles_hint hint = {
+        .reason = REASON_MODULE,
         .group = why,
         .what = why,
         .advice = "do not load it, or serve these files with another httpd",
@@ -334,17 +330,17 @@ void learnserver_refuse_all(const char *why)
     unsigned i;
 
     for (i = 0; i < servers.count; i++) {
-        learnserver *s = &servers.list[i];
+        vhost *s = &servers.list[i];
 
-        s->reason = LEARN_MODULE;
+        s->reason = REASON_MODULE;
         s->why = why;
         if (s->wanted) {
-            learnobstacle_add(s->index, NULL, &hint);
+            obstacles_add(s->index, NULL, &hint);
         }
     }
 }
 
-int learnserver_index(const char *name)
+int vhost_index(const char *name)
 {
     int i;
 
@@ -356,7 +352,7 @@ int learnserver_index(const char *name)
     return servers.indexes->nelts || !strcmp(name, "index.html");
 }
 
-module *const *learnserver_sections(void)
+module *const *vhost_sections(void)
 {
     return servers.sections;
 }

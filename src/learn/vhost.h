@@ -11,48 +11,48 @@
 
 #include "learn/learn.h"
 
-typedef struct learnserver {
+typedef struct vhost {
     const server_rec *server;
     unsigned index;
-    int wanted;          /* FixedStatic on: for it or within it */
-    learn_reason reason; /* LEARN_OK, MODULE, SERVER */
-    const char *why;     /* the directive with file and line, or the hook; of
+    int wanted;       /* FixedStatic on: for it or within it */
+    reason_id reason; /* REASON_OK, MODULE, SERVER */
+    const char *why;  /* the directive with file and line, or the hook; of
                             reason, or of covers */
-    int own;             /* FixedStatic of the <VirtualHost>: 0, 1; -1 unset */
-    int general;         /* of all servers, the same */
-    int inside;          /* 1: on in a section */
-    int htaccess;        /* 1: AllowOverride None for the root directory */
+    int own;          /* FixedStatic of the <VirtualHost>: 0, 1; -1 unset */
+    int general;      /* of all servers, the same */
+    int inside;       /* 1: on in a section */
+    int htaccess;     /* 1: AllowOverride None for the root directory */
     const obstacle *covers; /* nothing of it is repeated: what forbids; NULL */
     int plain;              /* 1: mod_headers touches validators */
     int logs_env;           /* 1: a log depends on the environment */
     int logs_id;            /* 1: a log shows ids of the error log */
     int tls;                /* 1: SSLEngine is on */
     int proxied;            /* 1: PROXY protocol */
-    int64_t header_first;   /* RequestReadTimeout, as in learn_address */
+    int64_t header_first;   /* RequestReadTimeout, as in address */
     int64_t header_max;
     int header_rate;
-} learnserver;
+} vhost;
 
 /* Reads the tree; -1 when something is missing (logged). */
-int learnserver_make(apr_pool_t *pconf, server_rec *main);
+int vhost_make(apr_pool_t *pconf, server_rec *main);
 
 /* A server's; NULL when there is none. */
-const learnserver *learnserver_of(const server_rec *s);
+const vhost *vhost_of(const server_rec *s);
 
 /* Servers by index, NULL at the end; 1 when FixedStatic is on anywhere. */
-const learnserver *learnserver_at(unsigned index);
-int learnserver_any(void);
+const vhost *vhost_at(unsigned index);
+int vhost_any(void);
 
 /* Nothing is to be learned anywhere. Parent, before children start. */
-void learnserver_disable(void);
+void vhost_disable(void);
 
 /* S1 refused: all vhosts are off. Child, one thread. */
-void learnserver_refuse_all(const char *why);
+void vhost_refuse_all(const char *why);
 
 /* Is @a name the first of every DirectoryIndex? */
-int learnserver_index(const char *name);
+int vhost_index(const char *name);
 
 /* Loaded modules that must not be configured in sections; NULL at the end. */
-module *const *learnserver_sections(void);
+module *const *vhost_sections(void);
 
 #endif

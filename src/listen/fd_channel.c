@@ -24,7 +24,7 @@ typedef union control {
     char room[CMSG_SPACE(MANY * sizeof(int))];
 } control;
 
-int mailbox_make(mailbox *m)
+int fd_channel_make(fd_channel *m)
 {
     int large = 4 << 20;
     int pair[2];
@@ -43,7 +43,7 @@ int mailbox_make(mailbox *m)
     return 0;
 }
 
-void mailbox_close(mailbox *m)
+void fd_channel_close(fd_channel *m)
 {
     if (m->to >= 0) {
         close(m->to);
@@ -52,7 +52,7 @@ void mailbox_close(mailbox *m)
     m->to = m->from = -1;
 }
 
-int mailbox_send(const mailbox *m, parcel *p)
+int fd_channel_send(const fd_channel *m, handoff *p)
 {
     header h = {MAGIC, (uint32_t)p->len, p->keepalives, p->idle, p->deadline};
     struct iovec part[2] = {{&h, sizeof(h)}, {p->bytes, p->len}};
@@ -64,7 +64,7 @@ int mailbox_send(const mailbox *m, parcel *p)
     struct cmsghdr *c;
     ssize_t n;
 
-    if (p->len > PARCEL_BYTES) {
+    if (p->len > HANDOFF_BYTES) {
         errno = EMSGSIZE;
         return -1;
     }
@@ -80,7 +80,7 @@ int mailbox_send(const mailbox *m, parcel *p)
     if (n < 0) {
         return -1;
     }
-    parcel_drop(p);
+    handoff_drop(p);
     return 0;
 }
 
@@ -115,7 +115,7 @@ static int descriptors(struct msghdr *msg, int *first)
 }
 
 /* A connected TCP client? Its addresses go into the parcel. */
-static int is_client(parcel *p)
+static int is_client(handoff *p)
 {
     int type = 0, listening = 0;
     socklen_t len = sizeof(type);
@@ -129,7 +129,7 @@ static int is_client(parcel *p)
         || listening) {
         return 0;
     }
-    return !parcel_addresses(p) && parcel_addr_len(&p->remote)
+    return !handoff_addresses(p) && addr_len(&p->remote)
            && p->remote.any.sa_family == p->local.any.sa_family;
 }
 
@@ -141,17 +141,17 @@ static int in_range(const header *h, size_t len)
            && h->deadline < INT64_MAX / 2;
 }
 
-static int refuse(parcel *p)
+static int refuse(handoff *p)
 {
-    parcel_drop(p);
+    handoff_drop(p);
     errno = EPROTO;
     return -1;
 }
 
-int mailbox_receive(const mailbox *m, parcel *p)
+int fd_channel_receive(const fd_channel *m, handoff *p)
 {
     /* One thread reads at a time in a process, and not deep in a stack. */
-    char bytes[PARCEL_BYTES];
+    char bytes[HANDOFF_BYTES];
     header h;
     struct iovec part[2] = {{&h, sizeof(h)}, {bytes, sizeof(bytes)}};
     control room;
@@ -162,7 +162,7 @@ int mailbox_receive(const mailbox *m, parcel *p)
     ssize_t n;
     int fds;
 
-    parcel_init(p);
+    handoff_init(p);
     do {
         n = recvmsg(m->from, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     } while (n < 0 && errno == EINTR);

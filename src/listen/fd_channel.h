@@ -10,17 +10,17 @@
 
 #include "handoff/handoff.h"
 
-typedef struct mailbox {
+typedef struct fd_channel {
     int to;   /* for writers; -1: there is none */
     int from; /* for the seat */
-} mailbox;
+} fd_channel;
 
 /* Makes one: non-blocking, close-on-exec, with as large a buffer as the
  * system gives. @return 0, or -1 with errno */
-int mailbox_make(mailbox *m);
+int fd_channel_make(fd_channel *m);
 
 /* Closes both ends. */
-void mailbox_close(mailbox *m);
+void fd_channel_close(fd_channel *m);
 
 /*
  * Sends a parcel; the note stays behind and is dropped. Never blocks; any
@@ -28,7 +28,7 @@ void mailbox_close(mailbox *m);
  * @return 0 and the parcel is empty; or -1 with errno and it is still the
  *         caller's (EAGAIN, ETOOMANYREFS: full; EMSGSIZE: too many bytes)
  */
-int mailbox_send(const mailbox *m, parcel *p);
+int fd_channel_send(const fd_channel *m, handoff *p);
 
 /*
  * Receives one. The addresses are asked from the kernel; the client of a
@@ -36,6 +36,6 @@ int mailbox_send(const mailbox *m, parcel *p);
  * @return 1 with a parcel that is the caller's; 0: nothing there; -1: a
  *         message was refused (errno EPROTO), or reading failed (its errno)
  */
-int mailbox_receive(const mailbox *m, parcel *p);
+int fd_channel_receive(const fd_channel *m, handoff *p);
 
 #endif

@@ -19,7 +19,7 @@ APLOG_USE_MODULE(cpuaffinity);
 /* In the process's pool, over restarts and reloads of the module: nothing
  * here may point into the module. */
 typedef struct retained {
-    mailroom room;
+    fd_channels room;
     int room_for;          /* boxes that room.box has memory for */
     int held;              /* the parent's end of the lifeline; -1: none */
     ap_listen_rec *record; /* which closes it with httpd's listeners */
@@ -133,7 +133,7 @@ static apr_status_t make_lifeline(retained *r, apr_pool_t *p)
 static apr_status_t make_boxes(retained *r, apr_pool_t *p, int seats)
 {
     if (seats > r->room_for) {
-        mailbox *box = apr_palloc(p, (apr_size_t)seats * sizeof(*box));
+        fd_channel *box = apr_palloc(p, (apr_size_t)seats * sizeof(*box));
 
         if (r->room.boxes) {
             memcpy(box, r->room.box, (apr_size_t)r->room.boxes * sizeof(*box));
@@ -142,7 +142,7 @@ static apr_status_t make_boxes(retained *r, apr_pool_t *p, int seats)
         r->room_for = seats;
     }
     while (r->room.boxes < seats) {
-        if (mailbox_make(&r->room.box[r->room.boxes])) {
+        if (fd_channel_make(&r->room.box[r->room.boxes])) {
             return errno;
         }
         r->room.boxes++;
@@ -150,7 +150,7 @@ static apr_status_t make_boxes(retained *r, apr_pool_t *p, int seats)
     return APR_SUCCESS;
 }
 
-void mailroom_pre_config(void)
+void fd_channels_pre_config(void)
 {
     retained *r = retain();
 
@@ -158,7 +158,7 @@ void mailroom_pre_config(void)
     r->carry = 0;
 }
 
-void mailroom_check_config(server_rec *s, int seats)
+void fd_channels_check_config(server_rec *s, int seats)
 {
     retained *r = retain();
     apr_status_t rv;
@@ -176,12 +176,12 @@ void mailroom_check_config(server_rec *s, int seats)
     r->carry = 1;
 }
 
-ap_listen_rec *mailroom_carrier(void)
+ap_listen_rec *fd_channels_carrier(void)
 {
     return kept && kept->carry ? kept->record : NULL;
 }
 
-int mailroom_open_logs(server_rec *s, int seats)
+int fd_channels_open_logs(server_rec *s, int seats)
 {
     retained *r = retain();
     apr_pool_t *p = s->process->pool;
@@ -193,7 +193,7 @@ int mailroom_open_logs(server_rec *s, int seats)
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
                      "mailboxes for %d seats could not be made", seats);
-        mailroom_close();
+        fd_channels_close();
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     if (!r->linked) {
@@ -202,17 +202,17 @@ int mailroom_open_logs(server_rec *s, int seats)
     return OK;
 }
 
-void mailroom_close(void)
+void fd_channels_close(void)
 {
     retained *r = retain();
 
     end_lifeline(r, 0);
     while (r->room.boxes) {
-        mailbox_close(&r->room.box[--r->room.boxes]);
+        fd_channel_close(&r->room.box[--r->room.boxes]);
     }
 }
 
-void mailroom_child_init(void)
+void fd_channels_child_init(void)
 {
     if (kept && kept->linked) {
         unlink_record(kept);
@@ -220,12 +220,12 @@ void mailroom_child_init(void)
     }
 }
 
-const mailroom *mailroom_get(void)
+const fd_channels *fd_channels_get(void)
 {
     return kept && kept->room.boxes ? &kept->room : NULL;
 }
 
-int mailroom_successor(const mailroom *m)
+int fd_channels_successor(const fd_channels *m)
 {
     static int word = -1; /* atomic; the first answer is the answer */
     struct pollfd end = {m->lifeline, POLLIN, 0};

@@ -14,45 +14,45 @@
 
 #include "listen/fd_channel.h"
 
-typedef struct mailroom {
+typedef struct fd_channels {
     int boxes; /* >= the present number of seats: seat k serves box k and
                   those that a restart left behind, k + seats, … */
-    mailbox *box;
+    fd_channel *box;
     int lifeline; /* readable: a byte, or the end of it */
-} mailroom;
+} fd_channels;
 
 /* Takes our record out of httpd's list of listeners. First thing in every
  * pre_config. Parent. */
-void mailroom_pre_config(void);
+void fd_channels_pre_config(void);
 
 /* Makes what is missing for @a seats; after sockets_open_logs. Parent.
  * @return OK or an HTTP_ error after logging */
-int mailroom_open_logs(server_rec *s, int seats);
+int fd_channels_open_logs(server_rec *s, int seats);
 
 /*
  * In check_config, before the MPM opens and counts its listeners. A restart
  * that turns the mode off leaves nobody who serves a seat, but old processes
  * still send: then our record is given to the MPM for a door (see
- * mailroom_carrier).
+ * fd_channels_carrier).
  * @param seats processes_count()
  */
-void mailroom_check_config(server_rec *s, int seats);
+void fd_channels_check_config(server_rec *s, int seats);
 
 /* In a child without the mode: the record that is there for a door through
  * which the mail is to be carried, or NULL. */
-ap_listen_rec *mailroom_carrier(void);
+ap_listen_rec *fd_channels_carrier(void);
 
 /* The mode is off and nothing is carried (in open_logs): children that stop are told that nobody
  * comes after them; what is in the boxes all the same ends with the last of
  * them. Parent. */
-void mailroom_close(void);
+void fd_channels_close(void);
 
 /* Takes our record out of the child's list and closes the parent's end of
  * the lifeline in it. In child_init, before the MPM looks at the list. */
-void mailroom_child_init(void);
+void fd_channels_child_init(void);
 
-/* The mailroom, or NULL when mailroom_open_logs did not run. Any thread. */
-const mailroom *mailroom_get(void);
+/* The mailroom, or NULL when fd_channels_open_logs did not run. Any thread. */
+const fd_channels *fd_channels_get(void);
 
 /*
  * Will there be a next generation to send to? Waits for the parent's word,
@@ -60,6 +60,6 @@ const mailroom *mailroom_get(void);
  * listeners for good), three seconds at most. Only in a process that stops
  * gracefully; any thread.
  */
-int mailroom_successor(const mailroom *m);
+int fd_channels_successor(const fd_channels *m);
 
 #endif

@@ -14,17 +14,17 @@
  * by a restart must not read this one's record. */
 #define KEY "cpuaffinity-sockets-1"
 
-kept_sockets *kept_get(int make)
+retained_sockets *retained_get(int make)
 {
-    kept_sockets *k = ap_retained_data_get(KEY);
+    retained_sockets *k = ap_retained_data_get(KEY);
 
     return k || !make ? k : ap_retained_data_create(KEY, sizeof(*k));
 }
 
-void kept_link(kept_sockets *k, ap_listen_rec *rest)
+void retained_link(retained_sockets *k, ap_listen_rec *rest)
 {
     ap_listen_rec **slot = &ap_listeners;
-    kept_group *g;
+    retained_group *g;
     int i;
 
     while (*slot) {
@@ -41,9 +41,9 @@ void kept_link(kept_sockets *k, ap_listen_rec *rest)
     *slot = rest;
 }
 
-static int is_ours(const kept_sockets *k, const ap_listen_rec *rec)
+static int is_ours(const retained_sockets *k, const ap_listen_rec *rec)
 {
-    const kept_group *g;
+    const retained_group *g;
     int i;
 
     for (g = k->groups; g; g = g->next) {
@@ -56,7 +56,7 @@ static int is_ours(const kept_sockets *k, const ap_listen_rec *rec)
     return 0;
 }
 
-ap_listen_rec *kept_unlink(kept_sockets *k)
+ap_listen_rec *retained_unlink(retained_sockets *k)
 {
     ap_listen_rec *rest = NULL;
 
@@ -80,7 +80,7 @@ static int os_fd(apr_socket_t *sd)
     return fd;
 }
 
-int *kept_fds(apr_pool_t *p, const kept_group *g)
+int *retained_fds(apr_pool_t *p, const retained_group *g)
 {
     int *fds = apr_palloc(p, sizeof(*fds) * (g->n + 1));
     int i;
@@ -91,9 +91,9 @@ int *kept_fds(apr_pool_t *p, const kept_group *g)
     return fds;
 }
 
-kept_group *kept_find(kept_sockets *k, ap_listen_rec *lr)
+retained_group *retained_find(retained_sockets *k, ap_listen_rec *lr)
 {
-    kept_group *g;
+    retained_group *g;
 
     for (g = k->groups; g; g = g->next) {
         if (g->n && listensock_same(os_fd(g->recs[0]->sd), os_fd(lr->sd))) {
@@ -104,7 +104,7 @@ kept_group *kept_find(kept_sockets *k, ap_listen_rec *lr)
 }
 
 /* Wraps a descriptor as a listener of httpd's; takes it over. */
-static void add(kept_group *g, int fd)
+static void add(retained_group *g, int fd)
 {
     ap_listen_rec *rec = apr_pcalloc(g->pool, sizeof(*rec));
     apr_os_sock_info_t info = {.os_sock = &fd,
@@ -129,13 +129,14 @@ static void add(kept_group *g, int fd)
     g->recs[g->n++] = rec;
 }
 
-kept_group *kept_make(kept_sockets *k, ap_listen_rec *lr, const char **failed)
+retained_group *retained_make(retained_sockets *k, ap_listen_rec *lr,
+                              const char **failed)
 {
     int fd = os_fd(lr->sd), own = -1;
     struct sockaddr_storage local;
     socklen_t len = sizeof(local);
     apr_pool_t *pool;
-    kept_group *g;
+    retained_group *g;
 
     if ((*failed = "getsockname", getsockname(fd, (void *)&local, &len))
         || (*failed = "SO_REUSEPORT", listensock_share(fd))
@@ -156,7 +157,7 @@ kept_group *kept_make(kept_sockets *k, ap_listen_rec *lr, const char **failed)
     return g;
 }
 
-int kept_unblock(ap_listen_rec *lr)
+int retained_unblock(ap_listen_rec *lr)
 {
     apr_os_sock_t fd = os_fd(lr->sd), dummy;
     int flags = fcntl(fd, F_GETFL);
@@ -176,7 +177,7 @@ int kept_unblock(ap_listen_rec *lr)
     return 0;
 }
 
-int kept_grow(kept_group *g, int n, const char **failed)
+int retained_grow(retained_group *g, int n, const char **failed)
 {
     while (g->n < n) {
         int fd = listensock_like(os_fd(g->recs[0]->sd), failed);
@@ -189,7 +190,7 @@ int kept_grow(kept_group *g, int n, const char **failed)
     return 0;
 }
 
-void kept_close(kept_group *g, int from, int shut)
+void retained_close(retained_group *g, int from, int shut)
 {
     while (g->n > from) {
         ap_listen_rec *rec = g->recs[--g->n];
@@ -202,7 +203,7 @@ void kept_close(kept_group *g, int from, int shut)
     }
 }
 
-int kept_empty(const kept_group *g, int from)
+int retained_empty(const retained_group *g, int from)
 {
     int i, waiting;
 
@@ -215,9 +216,9 @@ int kept_empty(const kept_group *g, int from)
     return 1;
 }
 
-void kept_drop(kept_sockets *k, kept_group *g)
+void retained_drop(retained_sockets *k, retained_group *g)
 {
-    kept_group **slot = &k->groups;
+    retained_group **slot = &k->groups;
 
     while (*slot && *slot != g) {
         slot = &(*slot)->next;

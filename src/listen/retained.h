@@ -12,8 +12,8 @@
 
 #include "listen/listensock.h"
 
-typedef struct kept_group {
-    struct kept_group *next;
+typedef struct retained_group {
+    struct retained_group *next;
     apr_pool_t *pool; /* of the process; everything here is in it */
     struct sockaddr_storage local;
     socklen_t local_len;
@@ -28,36 +28,37 @@ typedef struct kept_group {
     int seats;            /* sockets from here on are surplus */
     int64_t since;        /* CLOCK_MONOTONIC ms, when it was removed or got
                              surplus sockets */
-} kept_group;
+} retained_group;
 
-typedef struct kept_sockets {
-    kept_group *groups;
+typedef struct retained_sockets {
+    retained_group *groups;
     ap_listen_rec **link; /* the "next" that our records hang on, or NULL */
     int generation;       /* of the configuration that they were hung on in */
     int handed; /* the mode was turned off: the MPM accepts from them */
     int lost;   /* httpd read its configuration without this module and has
                    taken our records for its own, until it is stopped */
-} kept_sockets;
+} retained_sockets;
 
 /* The retained record; NULL if there is none and @a make is 0. */
-kept_sockets *kept_get(int make);
+retained_sockets *retained_get(int make);
 
 /* Hangs all records on the end of httpd's list, and @a rest behind them. */
-void kept_link(kept_sockets *k, ap_listen_rec *rest);
+void retained_link(retained_sockets *k, ap_listen_rec *rest);
 
 /* Cuts the list off where our records begin; harmless when they are not on.
  * @return what hung behind them, NULL if nothing */
-ap_listen_rec *kept_unlink(kept_sockets *k);
+ap_listen_rec *retained_unlink(retained_sockets *k);
 
 /* The group of the socket that httpd's record holds, or NULL. */
-kept_group *kept_find(kept_sockets *k, ap_listen_rec *lr);
+retained_group *retained_find(retained_sockets *k, ap_listen_rec *lr);
 
 /*
  * Makes the group of httpd's record, with one socket: its own, which is
  * shared from now on.
  * @return it, or NULL with errno; *failed names the system call
  */
-kept_group *kept_make(kept_sockets *k, ap_listen_rec *lr, const char **failed);
+retained_group *retained_make(retained_sockets *k, ap_listen_rec *lr,
+                              const char **failed);
 
 /*
  * Makes the socket of httpd's record non-blocking, behind the back of its
@@ -65,26 +66,26 @@ kept_group *kept_make(kept_sockets *k, ap_listen_rec *lr, const char **failed);
  * it believes that it is not, and children would hang in accept.
  * @return 0, or -1 with errno
  */
-int kept_unblock(ap_listen_rec *lr);
+int retained_unblock(ap_listen_rec *lr);
 
 /* Adds sockets until the group has @a n. @return 0, or -1 with errno, with
  * as many as could be made */
-int kept_grow(kept_group *g, int n, const char **failed);
+int retained_grow(retained_group *g, int n, const char **failed);
 
 /* The descriptors of all its sockets, in order, from @a p. */
-int *kept_fds(apr_pool_t *p, const kept_group *g);
+int *retained_fds(apr_pool_t *p, const retained_group *g);
 
 /*
  * Closes the sockets from @a from on, the last one first, which leaves the
  * order of the others in the kernel's group. With @a shut they end in all
  * processes, else only here.
  */
-void kept_close(kept_group *g, int from, int shut);
+void retained_close(retained_group *g, int from, int shut);
 
 /* Whether nothing waits in the sockets from @a from on. */
-int kept_empty(const kept_group *g, int from);
+int retained_empty(const retained_group *g, int from);
 
 /* Forgets a group whose sockets are closed; our records must be unlinked. */
-void kept_drop(kept_sockets *k, kept_group *g);
+void retained_drop(retained_sockets *k, retained_group *g);
 
 #endif

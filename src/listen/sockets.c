@@ -33,14 +33,14 @@ const sockets_set *sockets_get(void)
 
 void sockets_pre_config(void)
 {
-    kept_sockets *k = kept_get(0);
+    retained_sockets *k = retained_get(0);
 
     set = NULL;
     if (!k || !k->link) {
         return;
     }
     if (ap_state_query(AP_SQ_CONFIG_GEN) == k->generation + 1) {
-        kept_unlink(k);
+        retained_unlink(k);
         return;
     }
     /* The module was away for a restart: the list that our records hung on is
@@ -52,20 +52,21 @@ void sockets_pre_config(void)
 
 /* Ends all groups, or only those whose Listen has gone. A Listen that comes
  * back could not be bound beside them. */
-static void end_groups(kept_sockets *k, int only_removed, int shut)
+static void end_groups(retained_sockets *k, int only_removed, int shut)
 {
-    kept_group *g, *next;
+    retained_group *g, *next;
 
     for (g = k->groups; g; g = next) {
         next = g->next;
         if (g->removed || !only_removed) {
-            kept_close(g, 0, shut);
-            kept_drop(k, g);
+            retained_close(g, 0, shut);
+            retained_drop(k, g);
         }
     }
 }
 
-static void steer_failed(server_rec *s, const kept_group *g, const char *failed)
+static void steer_failed(server_rec *s, const retained_group *g,
+                         const char *failed)
 {
     ap_log_error(APLOG_MARK, APLOG_ERR, errno, s,
                  "steering of connections to %s: %s failed", g->name, failed);
@@ -74,38 +75,38 @@ static void steer_failed(server_rec *s, const kept_group *g, const char *failed)
 /* The mode was turned off: for one generation the MPM accepts from the seats'
  * sockets as if they were ordinary listeners, while new connections all go to
  * the first, which is httpd's own. */
-static void hand_to_httpd(apr_pool_t *p, server_rec *s, kept_sockets *k)
+static void hand_to_httpd(apr_pool_t *p, server_rec *s, retained_sockets *k)
 {
     ap_listen_rec *lr;
-    kept_group *g, *next;
+    retained_group *g, *next;
     const char *failed;
 
     for (g = k->groups; g; g = g->next) {
         g->lr = NULL;
     }
     for (lr = ap_listeners; lr; lr = lr->next) {
-        if (lr->active && (g = kept_find(k, lr))) {
+        if (lr->active && (g = retained_find(k, lr))) {
             g->lr = lr;
         }
     }
     for (g = k->groups; g; g = next) {
         next = g->next;
         if (!g->lr) { /* httpd closes its socket too */
-            kept_close(g, 0, 0);
-            kept_drop(k, g);
+            retained_close(g, 0, 0);
+            retained_drop(k, g);
         }
-        else if (steer_apply(kept_fds(p, g), g->n, 1, STEER_NONE, NULL,
+        else if (steer_apply(retained_fds(p, g), g->n, 1, STEER_NONE, NULL,
                              &failed)) {
             steer_failed(s, g, failed);
         }
     }
     k->handed = 1;
-    kept_link(k, NULL);
+    retained_link(k, NULL);
 }
 
 void sockets_check_config(apr_pool_t *pconf, server_rec *s, int seats)
 {
-    kept_sockets *k = kept_get(0);
+    retained_sockets *k = retained_get(0);
 
     if (!k || !k->groups) {
         return;
@@ -124,7 +125,7 @@ void sockets_check_config(apr_pool_t *pconf, server_rec *s, int seats)
 }
 
 /* What only a full restart can change. */
-static const char *obstacle(const kept_sockets *k)
+static const char *obstacle(const retained_sockets *k)
 {
     if (k->lost) {
         return "a restart without mod_cpuaffinity made the sockets of its "
@@ -139,28 +140,28 @@ static const char *obstacle(const kept_sockets *k)
 
 /* Of all groups httpd's own sockets get the connections: what a restart does
  * that cannot have the seats' sockets. */
-static void do_without(apr_pool_t *p, server_rec *s, kept_sockets *k)
+static void do_without(apr_pool_t *p, server_rec *s, retained_sockets *k)
 {
     const char *failed;
-    kept_group *g;
+    retained_group *g;
 
     for (g = k->groups; g; g = g->next) {
         if (g->n > 1
-            && steer_apply(kept_fds(p, g), g->n, 1, STEER_NONE, NULL,
+            && steer_apply(retained_fds(p, g), g->n, 1, STEER_NONE, NULL,
                            &failed)) {
             steer_failed(s, g, failed);
-            kept_close(g, 1, 0);
+            retained_close(g, 1, 0);
         }
     }
-    kept_unlink(k);
-    kept_link(k, NULL);
+    retained_unlink(k);
+    retained_link(k, NULL);
     set = NULL;
 }
 
 void sockets_do_without(apr_pool_t *p, server_rec *s)
 {
     if (set) {
-        do_without(p, s, kept_get(0));
+        do_without(p, s, retained_get(0));
         ap_log_error(APLOG_MARK, APLOG_ERR, 0, s,
                      "FixedProcesses: the processes serve as mpm_event's own "
                      "until the next restart");
@@ -184,14 +185,14 @@ static int failure(server_rec *s, const char *name, const char *failed)
 
 /* Finds or makes the group of one of httpd's listeners, with a socket for
  * every seat. @param lacking set when there is none */
-static int gather(server_rec *s, kept_sockets *k, ap_listen_rec *lr, int seats,
-                  int *lacking)
+static int gather(server_rec *s, retained_sockets *k, ap_listen_rec *lr,
+                  int seats, int *lacking)
 {
-    kept_group *g = kept_find(k, lr);
+    retained_group *g = retained_find(k, lr);
     const char *failed;
 
-    if ((failed = "O_NONBLOCK", kept_unblock(lr))
-        || (!g && !(g = kept_make(k, lr, &failed)))) {
+    if ((failed = "O_NONBLOCK", retained_unblock(lr))
+        || (!g && !(g = retained_make(k, lr, &failed)))) {
         *lacking = 1;
         return failure(s,
                        lr->bind_addr->hostname ? lr->bind_addr->hostname
@@ -200,20 +201,20 @@ static int gather(server_rec *s, kept_sockets *k, ap_listen_rec *lr, int seats,
     }
     g->lr = lr;
     if (g->n > seats && g->seats != seats) {
-        g->since = parcel_now();
+        g->since = clock_ms();
     }
     g->seats = seats;
-    return kept_grow(g, seats, &failed) ? failure(s, g->name, failed) : OK;
+    return retained_grow(g, seats, &failed) ? failure(s, g->name, failed) : OK;
 }
 
 /* A Listen has gone: httpd has closed its descriptor, ours are left. */
-static void remove_group(apr_pool_t *p, server_rec *s, kept_group *g)
+static void remove_group(apr_pool_t *p, server_rec *s, retained_group *g)
 {
-    int *fds = kept_fds(p, g);
+    int *fds = retained_fds(p, g);
     int i;
 
     g->removed = 1;
-    g->since = parcel_now();
+    g->since = clock_ms();
     for (i = 0; i < g->n; i++) {
         if (steer_close_door(fds[i])) {
             steer_failed(s, g, "SO_ATTACH_FILTER");
@@ -221,7 +222,7 @@ static void remove_group(apr_pool_t *p, server_rec *s, kept_group *g)
     }
 }
 
-static void fill(apr_pool_t *p, sockets_group *out, const kept_group *g)
+static void fill(apr_pool_t *p, sockets_group *out, const retained_group *g)
 {
     memset(out, 0, sizeof(*out));
     out->lr = g->removed ? NULL : g->lr;
@@ -229,15 +230,15 @@ static void fill(apr_pool_t *p, sockets_group *out, const kept_group *g)
     out->local = g->local;
     out->local_len = g->local_len;
     out->nfds = g->n;
-    out->fds = kept_fds(p, g);
+    out->fds = retained_fds(p, g);
     listensock_queue(out->fds[0], NULL, &out->backlog);
 }
 
 /* Writes the set anew: what children that are forked from now on see. */
-static void publish(apr_pool_t *p, const kept_sockets *k, int seats)
+static void publish(apr_pool_t *p, const retained_sockets *k, int seats)
 {
     sockets_group *groups;
-    const kept_group *g;
+    const retained_group *g;
     int n = 0;
 
     for (g = k->groups; g; g = g->next) {
@@ -245,7 +246,7 @@ static void publish(apr_pool_t *p, const kept_sockets *k, int seats)
     }
     groups = apr_palloc(p, sizeof(*groups) * (n + 1));
     set = apr_palloc(p, sizeof(*set));
-    *set = (sockets_set){parcel_now(), seats, n, groups};
+    *set = (sockets_set){clock_ms(), seats, n, groups};
     for (g = k->groups, n = 0; g; g = g->next) {
         fill(p, &groups[n++], g);
     }
@@ -253,9 +254,9 @@ static void publish(apr_pool_t *p, const kept_sockets *k, int seats)
 
 int sockets_open_logs(apr_pool_t *pconf, server_rec *s, int seats)
 {
-    kept_sockets *k = kept_get(seats > 0);
+    retained_sockets *k = retained_get(seats > 0);
     ap_listen_rec *lr;
-    kept_group *g;
+    retained_group *g;
     int lacking = 0;
 
     if (!seats) {
@@ -283,8 +284,8 @@ int sockets_open_logs(apr_pool_t *pconf, server_rec *s, int seats)
             remove_group(pconf, s, g);
         }
     }
-    kept_unlink(k);
-    kept_link(k, NULL);
+    retained_unlink(k);
+    retained_link(k, NULL);
     publish(pconf, k, seats);
     if (lacking) {
         sockets_do_without(pconf, s);
@@ -316,10 +317,10 @@ int sockets_steer(server_rec *s, steer_method method, const steermap *map)
 
 void sockets_child_init(void)
 {
-    kept_sockets *k = kept_get(0);
+    retained_sockets *k = retained_get(0);
 
     if (k && !k->handed) {
-        kept_unlink(k);
+        retained_unlink(k);
     }
 }
 
@@ -342,7 +343,7 @@ void sockets_tidy(void)
 {
     int i, j, waiting;
 
-    if (!set || parcel_now() - set->made < GRACE_REMOVED) {
+    if (!set || clock_ms() - set->made < GRACE_REMOVED) {
         return;
     }
     for (i = 0; i < set->ngroups; i++) {
@@ -358,18 +359,19 @@ void sockets_tidy(void)
 
 /* Whether a socket's time is over. A build of the module that took the time
  * of day may have written down when it began. */
-static int over(const kept_group *g, int from)
+static int over(const retained_group *g, int from)
 {
-    int64_t age = parcel_now() - g->since;
+    int64_t age = clock_ms() - g->since;
 
-    return age < 0 || age >= GRACE_MAX || (age >= GRACE && kept_empty(g, from));
+    return age < 0 || age >= GRACE_MAX
+           || (age >= GRACE && retained_empty(g, from));
 }
 
 void sockets_monitor(apr_pool_t *pconf, server_rec *s)
 {
-    kept_sockets *k = kept_get(0);
+    retained_sockets *k = retained_get(0);
     ap_listen_rec *rest = NULL;
-    kept_group *g, *next;
+    retained_group *g, *next;
     int changed = 0;
 
     if (!set || !k) {
@@ -383,18 +385,18 @@ void sockets_monitor(apr_pool_t *pconf, server_rec *s)
             continue;
         }
         if (!changed++) {
-            rest = kept_unlink(k);
+            rest = retained_unlink(k);
         }
         ap_log_error(APLOG_MARK, APLOG_INFO, 0, s,
                      "%s: %d listening sockets are closed, %d are left",
                      g->name, g->n - from, from);
-        kept_close(g, from, 1);
+        retained_close(g, from, 1);
         if (g->removed) {
-            kept_drop(k, g);
+            retained_drop(k, g);
         }
     }
     if (changed) {
-        kept_link(k, rest);
+        retained_link(k, rest);
         publish(pconf, k, set->seats);
     }
 }

@@ -26,7 +26,7 @@
 #define PROBE_ROUNDS 3  /* connections from each */
 #define PROBE_WAIT 1000 /* milliseconds for a connection to show up */
 
-const char *steer_name(steer_method method)
+const char *steer_apply_name(steer_method method)
 {
     static const char *const names[] = {"off", "incoming-cpu", "cbpf"};
 
@@ -69,7 +69,7 @@ static int spread(const int *fds, int nfds, int seats, const char **failed)
             || errno == ENOENT)) {
         return 0;
     }
-    return attach(fds[0], code, steermap_random(seats, code), failed);
+    return attach(fds[0], code, steer_map_random(seats, code), failed);
 }
 
 int steer_apply(const int *fds, int nfds, int seats, steer_method method,
@@ -94,7 +94,7 @@ int steer_apply(const int *fds, int nfds, int seats, steer_method method,
     if (method != STEER_CBPF) {
         return spread(fds, nfds, seats, failed);
     }
-    length = steermap_program(map, code, BPF_MAXINSNS);
+    length = steer_map_program(map, code, BPF_MAXINSNS);
     if (length < 0) {
         *failed = "the program is too long";
         errno = E2BIG;
@@ -233,8 +233,8 @@ static int probe_cpus(probe *pr, apr_pool_t *p, const cpuset *allowed,
     return n;
 }
 
-steer_method steer_probe(apr_pool_t *p, const cpuset *allowed, int single,
-                         const char **reason)
+steer_method steer_apply_probe(apr_pool_t *p, const cpuset *allowed, int single,
+                               const char **reason)
 {
     probe pr = {.address = {.sin_family = AF_INET,
                             .sin_addr = {htonl(INADDR_LOOPBACK)}}};
@@ -242,7 +242,7 @@ steer_method steer_probe(apr_pool_t *p, const cpuset *allowed, int single,
     steer_method method = STEER_NONE;
     cpuset *mask = cpuset_make(p);
     int rv = 0, made = 0, n = probe_cpus(&pr, p, allowed, sets);
-    steermap *map = steermap_make(p, sets, n);
+    steermap *map = steer_map_make(p, sets, n);
 
     pr.failed = "sched_getaffinity";
     if (n < 2) {

@@ -16,7 +16,7 @@ typedef enum steer_method {
 } steer_method;
 
 /* "off", "incoming-cpu", "cbpf" */
-const char *steer_name(steer_method method);
+const char *steer_apply_name(steer_method method);
 
 /*
  * Applies a method to one group of listening sockets.
@@ -45,7 +45,7 @@ int steer_close_door(int fd);
  * @param reason on STEER_NONE why, from @a p; else untouched
  * @return the method that was seen to work
  */
-steer_method steer_probe(apr_pool_t *p, const cpuset *allowed, int single,
-                         const char **reason);
+steer_method steer_apply_probe(apr_pool_t *p, const cpuset *allowed, int single,
+                               const char **reason);
 
 #endif

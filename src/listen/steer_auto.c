@@ -11,9 +11,9 @@
 #define BACKOFF_MAX 960.0 /* and at most */
 #define TRIAL 60.0        /* seconds after which a trial has succeeded */
 
-size_t steerauto_size(int seats)
+size_t steer_auto_size(int seats)
 {
-    return sizeof(steerauto) + sizeof(steerauto_seat) * (size_t)seats;
+    return sizeof(steerauto) + sizeof(steer_auto_seat) * (size_t)seats;
 }
 
 static void enter(steerauto *a, int state, double now)
@@ -22,7 +22,7 @@ static void enter(steerauto *a, int state, double now)
     a->since = now;
 }
 
-void steerauto_init(steerauto *a, int seats, double now)
+void steer_auto_init(steerauto *a, int seats, double now)
 {
     int i;
 
@@ -31,25 +31,25 @@ void steerauto_init(steerauto *a, int seats, double now)
     a->backoff = BACKOFF_MIN;
     a->reason[0] = '\0';
     for (i = 0; i < seats; i++) {
-        a->seat[i] = (steerauto_seat){0, 0};
+        a->seat[i] = (steer_auto_seat){0, 0};
     }
-    enter(a, STEERAUTO_ON, now);
+    enter(a, STEER_AUTO_ON, now);
 }
 
-void steerauto_mend(steerauto *a, int seats)
+void steer_auto_mend(steerauto *a, int seats)
 {
     a->seats = seats;
     a->reason[sizeof(a->reason) - 1] = '\0';
 }
 
-static void average(steerauto *a, const steerauto_sample *samples, double now)
+static void average(steerauto *a, const steer_auto_sample *samples, double now)
 {
     double period = now - a->fed;
     double keep = WINDOW / (WINDOW + period);
     int i;
 
     for (i = 0; i < a->seats; i++) {
-        steerauto_seat *s = &a->seat[i];
+        steer_auto_seat *s = &a->seat[i];
 
         s->accepts = (float)(s->accepts * keep
                              + samples[i].accepts / period * (1 - keep));
@@ -89,9 +89,9 @@ static int judge(steerauto *a, double now)
     int seat = bottleneck(a, &others, &slack);
 
     if (seat < 0) {
-        if (a->state == STEERAUTO_TRIAL && now - a->since >= TRIAL) {
+        if (a->state == STEER_AUTO_TRIAL && now - a->since >= TRIAL) {
             a->backoff = BACKOFF_MIN;
-            enter(a, STEERAUTO_ON, now);
+            enter(a, STEER_AUTO_ON, now);
             snprintf(a->reason, sizeof(a->reason),
                      "no seat was a bottleneck for %.0f seconds", TRIAL);
             return 1;
@@ -103,37 +103,37 @@ static int judge(steerauto *a, double now)
              "each at load %.2f; next try in %.0f seconds",
              seat, a->seat[seat].accepts, a->seat[seat].load, others, slack,
              a->backoff);
-    enter(a, STEERAUTO_OFF, now);
+    enter(a, STEER_AUTO_OFF, now);
     return 1;
 }
 
-int steerauto_feed(steerauto *a, const steerauto_sample *samples, double now)
+int steer_auto_feed(steerauto *a, const steer_auto_sample *samples, double now)
 {
     if (now <= a->fed) {
         return 0;
     }
     average(a, samples, now);
-    if (a->state == STEERAUTO_OFF) {
+    if (a->state == STEER_AUTO_OFF) {
         if (now - a->since < a->backoff) {
             return 0;
         }
         a->backoff =
             2 * a->backoff < BACKOFF_MAX ? 2 * a->backoff : BACKOFF_MAX;
-        enter(a, STEERAUTO_TRIAL, now);
+        enter(a, STEER_AUTO_TRIAL, now);
         snprintf(a->reason, sizeof(a->reason), "another try");
         return 1;
     }
     return now - a->since >= SETTLE ? judge(a, now) : 0;
 }
 
-int steerauto_wants(const steerauto *a)
+int steer_auto_wants(const steerauto *a)
 {
-    return a->state != STEERAUTO_OFF;
+    return a->state != STEER_AUTO_OFF;
 }
 
-const char *steerauto_name(int state)
+const char *steer_auto_name(int state)
 {
     static const char *const names[] = {"on", "off", "trial"};
 
-    return state >= 0 && state <= STEERAUTO_TRIAL ? names[state] : "?";
+    return state >= 0 && state <= STEER_AUTO_TRIAL ? names[state] : "?";
 }

@@ -37,7 +37,7 @@ static void settle_claim(claim *c)
 /* Adds one CPU's claim: it prolongs the last run, or begins one. */
 static void add_run(steermap *m, int cpu, const claim *c)
 {
-    steermap_run *r = m->nruns ? &m->runs[m->nruns - 1] : NULL;
+    steer_map_run *r = m->nruns ? &m->runs[m->nruns - 1] : NULL;
 
     if (r && r->last == cpu - 1 && r->count == c->count
         && r->stride == c->stride) {
@@ -51,10 +51,10 @@ static void add_run(steermap *m, int cpu, const claim *c)
         }
     }
     m->runs[m->nruns++] =
-        (steermap_run){cpu, cpu, c->base, 0, c->count, c->stride};
+        (steer_map_run){cpu, cpu, c->base, 0, c->count, c->stride};
 }
 
-steermap *steermap_make(apr_pool_t *p, const cpuset *const *sets, int seats)
+steermap *steer_map_make(apr_pool_t *p, const cpuset *const *sets, int seats)
 {
     steermap *m = apr_pcalloc(p, sizeof(*m));
     int cpus = 0, cpu, i;
@@ -118,7 +118,7 @@ static void put_add(writer *w, int n)
 }
 
 /* The answer for a run; the accumulator holds the CPU. */
-static void put_run(writer *w, const steermap_run *r)
+static void put_run(writer *w, const steer_map_run *r)
 {
     if (r->count == 1 && !r->slope) {
         put(w, BPF_RET | BPF_K, (unsigned)r->base);
@@ -148,7 +148,7 @@ static void put_run(writer *w, const steermap_run *r)
  * the next begins. */
 typedef struct leaf {
     int first;
-    const steermap_run *run; /* NULL: a gap */
+    const steer_map_run *run; /* NULL: a gap */
 } leaf;
 
 static void put_leaf(writer *w, const steermap *m, const leaf *l)
@@ -191,7 +191,7 @@ static void put_tree(writer *w, const steermap *m, const leaf *leaves, int n)
     put_tree(w, m, leaves + half, n - half);
 }
 
-int steermap_program(const steermap *m, struct sock_filter *code, int room)
+int steer_map_program(const steermap *m, struct sock_filter *code, int room)
 {
     writer w = {code, room, 0};
     leaf leaves[BPF_MAXINSNS]; /* a leaf takes an instruction at least */
@@ -213,7 +213,7 @@ int steermap_program(const steermap *m, struct sock_filter *code, int room)
     return w.length <= room ? w.length : -1;
 }
 
-int steermap_random(int seats, struct sock_filter *code)
+int steer_map_random(int seats, struct sock_filter *code)
 {
     writer w = {code, 3, 0};
 

@@ -13,13 +13,13 @@
 
 /* CPUs first..last: each belongs to `count` seats; seat k of them is
  * base + (cpu - first) * slope + k * stride. */
-typedef struct steermap_run {
+typedef struct steer_map_run {
     int first, last;
     int base;
     int slope; /* 0: all to the same seats; 1: the next CPU, the next seat */
     int count; /* >= 1 */
     int stride;
-} steermap_run;
+} steer_map_run;
 
 /* CPUs of no run belong to nobody: their connections are dealt at random
  * over all seats. */
@@ -27,7 +27,7 @@ typedef struct steermap {
     int seats;
     int single; /* every seat's set is one CPU, and no two seats share one */
     int nruns;  /* ascending, not overlapping */
-    steermap_run *runs;
+    steer_map_run *runs;
     int *cpu; /* per seat the first CPU of its set, -1 if that is empty */
 } steermap;
 
@@ -38,7 +38,7 @@ typedef struct steermap {
  *        to the lowest
  * @return the map, from @a p; never NULL
  */
-steermap *steermap_make(apr_pool_t *p, const cpuset *const *sets, int seats);
+steermap *steer_map_make(apr_pool_t *p, const cpuset *const *sets, int seats);
 
 /*
  * The classic BPF program of a map: CPU in, socket index out, always below
@@ -46,10 +46,10 @@ steermap *steermap_make(apr_pool_t *p, const cpuset *const *sets, int seats);
  * @param code room for @a room instructions (the kernel takes BPF_MAXINSNS)
  * @return the program's length, or -1 if there is not room enough
  */
-int steermap_program(const steermap *map, struct sock_filter *code, int room);
+int steer_map_program(const steermap *map, struct sock_filter *code, int room);
 
 /* The same without affinity: a random index below @a seats. @a code has room
  * for three. @return 3 */
-int steermap_random(int seats, struct sock_filter *code);
+int steer_map_random(int seats, struct sock_filter *code);
 
 #endif

@@ -27,7 +27,7 @@ typedef struct probed {
 static struct {
     steer_method method;
     steermap *map;
-    sharedmem memory;
+    shared_mem memory;
     steerauto *machine; /* in it; NULL: not auto */
 } steering;
 
@@ -65,7 +65,7 @@ static steer_method find_method(apr_pool_t *p, const cpuset *allowed,
     }
     if (!pr->known[single]) {
         *why = "";
-        pr->method[single] = (int)steer_probe(p, allowed, single, why);
+        pr->method[single] = (int)steer_apply_probe(p, allowed, single, why);
         apr_cpystrn(pr->why[single], *why, sizeof(pr->why[single]));
         pr->known[single] = 1;
     }
@@ -81,13 +81,13 @@ static steermap *make_map(apr_pool_t *p, const plan *pl, int seats)
     for (i = 0; i < seats; i++) {
         sets[i] = plan_seat(pl, i)->process;
     }
-    return steermap_make(p, sets, seats);
+    return steer_map_make(p, sets, seats);
 }
 
 static apr_status_t unmap(void *unused)
 {
     if (steering.machine) {
-        sharedmem_free(&steering.memory);
+        shared_mem_free(&steering.memory);
         steering.machine = NULL;
     }
     return APR_SUCCESS;
@@ -97,15 +97,15 @@ static steerauto *make_machine(apr_pool_t *p, server_rec *s, int seats)
 {
     steerauto *a;
 
-    if (sharedmem_make(&steering.memory, "cpuaffinity-steering",
-                       steerauto_size(seats))) {
+    if (shared_mem_make(&steering.memory, "cpuaffinity-steering",
+                        steer_auto_size(seats))) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, errno, s,
                      "FixedSteering auto: no shared memory, the seats are "
                      "not watched");
         return NULL;
     }
     a = steering.memory.at;
-    steerauto_init(a, seats, seconds());
+    steer_auto_init(a, seats, seconds());
     apr_pool_cleanup_register(p, NULL, unmap, apr_pool_cleanup_null);
     return a;
 }
@@ -149,7 +149,7 @@ void steering_post_config(apr_pool_t *pconf, server_rec *s,
     ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s,
                  "FixedSteering: connections are %s%s%s%s",
                  steering.method ? "steered by " : "not steered",
-                 steering.method ? steer_name(steering.method) : "",
+                 steering.method ? steer_apply_name(steering.method) : "",
                  *why ? ": " : "", why);
     if (steering.method && wanted == CONFIG_STEERING_AUTO) {
         steering.machine = make_machine(pconf, s, seats->seats);
@@ -182,7 +182,7 @@ static double load_of(const seat_row *row, uint64_t busy_us, double period)
 }
 
 /* Differences since the last look. @return 0 when there was none */
-static int sample(const seat_table *seats, steerauto_sample *samples,
+static int sample(const seat_table *seats, steer_auto_sample *samples,
                   double period)
 {
     int first = !last.accepts, i;
@@ -209,18 +209,18 @@ static int sample(const seat_table *seats, steerauto_sample *samples,
 
 /* Feeds a copy of the machine: all children can write the machine itself.
  * @return the copy when its state has changed, to be freed; or NULL */
-static steerauto *feed_copy(const steerauto_sample *samples, int seats,
+static steerauto *feed_copy(const steer_auto_sample *samples, int seats,
                             double now)
 {
-    size_t size = steerauto_size(seats);
+    size_t size = steer_auto_size(seats);
     steerauto *a = malloc(size);
 
     if (!a) {
         return NULL;
     }
     memcpy(a, steering.machine, size);
-    steerauto_mend(a, seats);
-    if (!steerauto_feed(a, samples, now)) {
+    steer_auto_mend(a, seats);
+    if (!steer_auto_feed(a, samples, now)) {
         memcpy(steering.machine, a, size);
         free(a);
         return NULL;
@@ -231,19 +231,20 @@ static steerauto *feed_copy(const steerauto_sample *samples, int seats,
 
 static void change(server_rec *s, seat_table *seats, const steerauto *a)
 {
-    int on = steerauto_wants(a);
+    int on = steer_auto_wants(a);
 
-    if (!on || a->state == STEERAUTO_TRIAL) {
+    if (!on || a->state == STEER_AUTO_TRIAL) {
         sockets_steer(s, on ? steering.method : STEER_NONE, steering.map);
     }
     note(seats, on ? steering.method : STEER_NONE, a->reason);
     ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, "FixedSteering auto: %s: %s",
-                 steerauto_name(a->state), a->reason);
+                 steer_auto_name(a->state), a->reason);
 }
 
 static void feed(server_rec *s, seat_table *seats, double now)
 {
-    steerauto_sample *samples = malloc(sizeof(*samples) * (size_t)seats->seats);
+    steer_auto_sample *samples =
+        malloc(sizeof(*samples) * (size_t)seats->seats);
     int known = sample(seats, samples, now - last.at);
     steerauto *a = known ? feed_copy(samples, seats->seats, now) : NULL;
 
@@ -281,7 +282,7 @@ const char *steering_state(apr_pool_t *p, const seat_table *seats,
     apr_size_t room = sizeof(seats->shared->steering_why);
 
     *why = apr_pstrndup(p, seats->shared->steering_why, room);
-    return steer_name(method < STEER_NONE || method > STEER_CBPF
-                          ? STEER_NONE
-                          : (steer_method)method);
+    return steer_apply_name(method < STEER_NONE || method > STEER_CBPF
+                                ? STEER_NONE
+                                : (steer_method)method);
 }

@@ -21,10 +21,10 @@ APLOG_USE_MODULE(cpuaffinity);
 /* A record with all that it points to, in one allocation. */
 typedef struct line {
     struct line *next;
-    accesslog_record record;
+    access_log_record record;
     apr_time_t end;
-    parcel_addr remote;
-    parcel_addr local;
+    addr remote;
+    addr local;
     request req;
 } line;
 
@@ -43,9 +43,9 @@ static struct {
 } logger = {.lock = PTHREAD_MUTEX_INITIALIZER,
             .wanted = PTHREAD_COND_INITIALIZER};
 
-int accesslog_needed(void)
+int access_log_needed(void)
 {
-    return learnlog_any();
+    return log_format_any();
 }
 
 /* All that wait; NULL: the end. */
@@ -70,23 +70,23 @@ static void *APR_THREAD_FUNC run(apr_thread_t *thread, void *unused)
     line *l;
 
     pin_name(0, "httpd/log");
-    accesslogbatch_begin();
+    access_log_writer_begin();
     while ((l = take())) {
         while (l) {
             line *next = l->next;
 
-            accesslogline_write(logger.maker, &l->record, l->end);
+            access_log_line_write(logger.maker, &l->record, l->end);
             free(l);
             __atomic_fetch_sub(&logger.out, 1, __ATOMIC_RELEASE);
             l = next;
         }
-        accesslogline_flush(logger.maker);
+        access_log_line_flush(logger.maker);
         apr_sleep(NAP);
     }
     return NULL;
 }
 
-apr_status_t accesslog_start(server_rec *s)
+apr_status_t access_log_start(server_rec *s)
 {
     apr_pool_t *own;
     apr_status_t rv;
@@ -96,12 +96,12 @@ apr_status_t accesslog_start(server_rec *s)
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    logger.maker = accesslogline_make(own, s);
+    logger.maker = access_log_line_make(own, s);
     if (!logger.maker) {
         return APR_EGENERAL;
     }
-    logger.answers = learnlog_fields() & LEARNLOG_OUT;
-    accesslogbatch_install();
+    logger.answers = log_format_fields() & LOG_FORMAT_OUT;
+    access_log_writer_install();
     rv = apr_thread_create(&logger.thread, NULL, run, NULL, own);
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
@@ -112,17 +112,17 @@ apr_status_t accesslog_start(server_rec *s)
     return APR_SUCCESS;
 }
 
-int accesslog_reserve(void)
+int access_log_reserve(void)
 {
     if (!logger.running
-        || __atomic_load_n(&logger.out, __ATOMIC_ACQUIRE) >= ACCESSLOG_ROOM) {
+        || __atomic_load_n(&logger.out, __ATOMIC_ACQUIRE) >= ACCESS_LOG_ROOM) {
         return -1;
     }
     __atomic_fetch_add(&logger.out, 1, __ATOMIC_RELAXED);
     return 0;
 }
 
-void accesslog_cancel(void)
+void access_log_cancel(void)
 {
     __atomic_fetch_sub(&logger.out, 1, __ATOMIC_RELEASE);
 }
@@ -137,7 +137,7 @@ static const char *put(char **to, const char *from, size_t len)
     return at;
 }
 
-static line *copy(const accesslog_record *r)
+static line *copy(const access_log_record *r)
 {
     size_t path_len = strlen(r->path) + 1;
     size_t answer_len = logger.answers ? r->answer_len : 0;
@@ -164,14 +164,14 @@ static line *copy(const accesslog_record *r)
     return l;
 }
 
-void accesslog_write(const accesslog_record *record)
+void access_log_write(const access_log_record *record)
 {
     line *l = copy(record);
 
     if (!l) {
         ap_log_error(APLOG_MARK, APLOG_ERR, APR_ENOMEM, record->server,
                      "FixedStatic: a line of the access log is lost");
-        accesslog_cancel();
+        access_log_cancel();
         return;
     }
     pthread_mutex_lock(&logger.lock);
@@ -189,7 +189,7 @@ void accesslog_write(const accesslog_record *record)
     pthread_mutex_unlock(&logger.lock);
 }
 
-void accesslog_stop(void)
+void access_log_stop(void)
 {
     apr_status_t rv;
 

@@ -3,7 +3,7 @@
  * written by httpd's own log hooks from a request_rec, on a thread of its
  * own ("httpd/log"): a full pipe or a slow disk must not stop the loop.
  * Where no log is configured nothing of this exists. All functions but
- * accesslog_start and accesslog_stop are for the loop's thread.
+ * access_log_start and access_log_stop are for the loop's thread.
  */
 #ifndef CPUAFFINITY_ACCESS_LOG_H
 #define CPUAFFINITY_ACCESS_LOG_H
@@ -14,13 +14,13 @@
 #include "http/request.h"
 
 /* So many lines may wait; then answers are declined and httpd gives them. */
-#define ACCESSLOG_ROOM 8192
+#define ACCESS_LOG_ROOM 8192
 
 /* One answer. Everything is copied. */
-typedef struct accesslog_record {
+typedef struct access_log_record {
     const server_rec *server; /* the vhost: lesson_server's */
-    const parcel_addr *remote;
-    const parcel_addr *local;
+    const addr *remote;
+    const addr *local;
     const request *req;
     const char *head;   /* the request's bytes, req->consumed of them */
     const char *answer; /* the answer's head as it was sent */
@@ -30,34 +30,34 @@ typedef struct accesslog_record {
     int status;       /* 200, 206, 304 */
     int64_t body;     /* bytes of the body that were sent */
     int64_t sent;     /* all bytes that were sent (%O) */
-    int keepalives;   /* answer_reply.keepalives */
-    int keepalive;    /* answer_reply.keepalive */
+    int keepalives;   /* response_reply.keepalives */
+    int keepalive;    /* response_reply.keepalive */
     int piped;        /* 1: its bytes were there when the answer before it was
                        done; mod_logio then counts one more for %I */
     int aborted;      /* 1: the client went away, or sending failed */
-} accesslog_record;
+} access_log_record;
 
 /* Are lines to be written at all? Any thread, from child_init on. When 0,
  * none of the others has to be called. */
-int accesslog_needed(void);
+int access_log_needed(void);
 
 /* Starts the thread, before the loop's first turn. In child_init's thread or
- * the loop's. @return APR_SUCCESS, or why not (logged): accesslog_reserve()
+ * the loop's. @return APR_SUCCESS, or why not (logged): access_log_reserve()
  * then always says -1. */
-apr_status_t accesslog_start(server_rec *s);
+apr_status_t access_log_start(server_rec *s);
 
 /* Before an answer is begun: keeps room for its line. @return 0, or -1: there
  * is none, let httpd answer */
-int accesslog_reserve(void);
+int access_log_reserve(void);
 
 /* Writes the line of a reserved answer, once it has been sent or has failed.
  * Uses the reservation up. */
-void accesslog_write(const accesslog_record *record);
+void access_log_write(const access_log_record *record);
 
 /* Gives a reservation up: no byte was sent. */
-void accesslog_cancel(void);
+void access_log_cancel(void);
 
 /* Writes what waits and ends the thread; when the loop ends. Idempotent. */
-void accesslog_stop(void);
+void access_log_stop(void);
 
 #endif

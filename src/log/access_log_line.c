@@ -20,7 +20,7 @@ struct accesslogline {
     conn_rec *c;
     conn_rec blank;   /* *c before its first line */
     apr_pool_t *pool; /* of one line */
-    int fields;       /* learnlog_fields() */
+    int fields;       /* log_format_fields() */
     apr_table_t *empty;
     ap_method_list_t *methods;
     APR_OPTIONAL_FN_TYPE(ap_logio_add_bytes_out) * add_out;
@@ -44,7 +44,7 @@ static void pre_connection(conn_rec *c, apr_socket_t *socket)
     }
 }
 
-accesslogline *accesslogline_make(apr_pool_t *p, server_rec *s)
+accesslogline *access_log_line_make(apr_pool_t *p, server_rec *s)
 {
     accesslogline *l = apr_pcalloc(p, sizeof(*l));
     apr_socket_t *socket;
@@ -66,7 +66,7 @@ accesslogline *accesslogline_make(apr_pool_t *p, server_rec *s)
     pre_connection(c, socket);
     l->blank = *c;
     apr_pool_create(&l->pool, p);
-    l->fields = learnlog_fields();
+    l->fields = log_format_fields();
     l->empty = apr_table_make(p, 1);
     l->methods = ap_make_method_list(p, 2);
     l->add_out = APR_RETRIEVE_OPTIONAL_FN(ap_logio_add_bytes_out);
@@ -74,14 +74,13 @@ accesslogline *accesslogline_make(apr_pool_t *p, server_rec *s)
     return l;
 }
 
-static apr_sockaddr_t *address(apr_pool_t *p, const parcel_addr *from,
-                               char **text)
+static apr_sockaddr_t *address(apr_pool_t *p, const addr *from, char **text)
 {
     apr_sockaddr_t *a = apr_pcalloc(p, sizeof(*a));
 
     a->pool = p;
     a->family = from->any.sa_family;
-    a->salen = parcel_addr_len(from);
+    a->salen = addr_len(from);
     memcpy(&a->sa, from, a->salen);
     if (a->family == AF_INET6) {
         a->port = ntohs(from->in6.sin6_port);
@@ -103,7 +102,7 @@ static apr_sockaddr_t *address(apr_pool_t *p, const parcel_addr *from,
 
 /* Nothing of an earlier line's is left, and what this one's hooks hang on
  * the connection goes with its pool. */
-static void fill_connection(accesslogline *l, const accesslog_record *rec)
+static void fill_connection(accesslogline *l, const access_log_record *rec)
 {
     apr_pool_t *p = l->pool;
     conn_rec *c = l->c;
@@ -168,7 +167,7 @@ static const char *host_name(apr_pool_t *p, const char *host, size_t len)
 }
 
 /* What the client sent. */
-static void fill_request(request_rec *r, const accesslog_record *rec,
+static void fill_request(request_rec *r, const access_log_record *rec,
                          int need_fields)
 {
     const request *q = rec->req;
@@ -202,7 +201,7 @@ static void fill_request(request_rec *r, const accesslog_record *rec,
 }
 
 /* What it got. */
-static void fill_answer(request_rec *r, const accesslog_record *rec,
+static void fill_answer(request_rec *r, const access_log_record *rec,
                         int need_fields)
 {
     r->status = rec->status;
@@ -219,7 +218,7 @@ static void fill_answer(request_rec *r, const accesslog_record *rec,
     r->filename = apr_pstrdup(r->pool, rec->path);
 }
 
-static request_rec *make_request(accesslogline *l, const accesslog_record *rec)
+static request_rec *make_request(accesslogline *l, const access_log_record *rec)
 {
     request_rec *r = apr_pcalloc(l->pool, sizeof(*r));
 
@@ -239,35 +238,35 @@ static request_rec *make_request(accesslogline *l, const accesslog_record *rec)
     return r;
 }
 
-void accesslogline_write(accesslogline *l, const accesslog_record *rec,
-                         apr_time_t end)
+void access_log_line_write(accesslogline *l, const access_log_record *rec,
+                           apr_time_t end)
 {
     request_rec *r;
 
     fill_connection(l, rec);
     r = make_request(l, rec);
-    fill_request(r, rec, l->fields & LEARNLOG_IN);
-    fill_answer(r, rec, l->fields & LEARNLOG_OUT);
+    fill_request(r, rec, l->fields & LOG_FORMAT_IN);
+    fill_answer(r, rec, l->fields & LOG_FORMAT_OUT);
     if (l->add_in && l->add_out) {
         /* httpd looks whether there is a next request: counted twice. */
         l->add_in(l->c, rec->req->consumed + (rec->piped != 0));
         l->add_out(l->c, rec->sent);
     }
     r->request_time = rec->start;
-    accesslogtime_set(end);
+    access_log_time_set(end);
     ap_run_log_transaction(r);
-    accesslogtime_set(0);
+    access_log_time_set(0);
     *l->c = l->blank;
     apr_pool_clear(l->pool);
 }
 
-void accesslogline_flush(accesslogline *l)
+void access_log_line_flush(accesslogline *l)
 {
     request_rec *r = apr_pcalloc(l->pool, sizeof(*r));
 
     r->pool = l->pool;
     r->connection = l->c;
     r->server = l->c->base_server;
-    accesslogbatch_flush(r);
+    access_log_writer_flush(r);
     apr_pool_clear(l->pool);
 }

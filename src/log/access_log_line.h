@@ -11,15 +11,15 @@
 typedef struct accesslogline accesslogline;
 
 /* From @a p. @return NULL after logging */
-accesslogline *accesslogline_make(apr_pool_t *p, server_rec *s);
+accesslogline *access_log_line_make(apr_pool_t *p, server_rec *s);
 
 /* Has the line of @a record written to every log; some lines wait for
- * accesslogline_flush().
+ * access_log_line_flush().
  * @param end wall clock, µs: when the answer was done */
-void accesslogline_write(accesslogline *l, const accesslog_record *record,
-                         apr_time_t end);
+void access_log_line_write(accesslogline *l, const access_log_record *record,
+                           apr_time_t end);
 
 /* Writes the lines that wait. */
-void accesslogline_flush(accesslogline *l);
+void access_log_line_flush(accesslogline *l);
 
 #endif

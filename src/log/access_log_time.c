@@ -15,7 +15,7 @@ static __thread struct {
     apr_time_t end;
 } seen;
 
-void accesslogtime_set(apr_time_t end)
+void access_log_time_set(apr_time_t end)
 {
     line_end = end;
 }
@@ -54,7 +54,7 @@ static const char *scaled(request_rec *r, char *unit)
     return strcasecmp(unit, "us") ? unit : number(r, duration(r));
 }
 
-void accesslogtime_register(apr_pool_t *pconf)
+void access_log_time_register(apr_pool_t *pconf)
 {
     APR_OPTIONAL_FN_TYPE(ap_register_log_handler) *add =
         APR_RETRIEVE_OPTIONAL_FN(ap_register_log_handler);

@@ -11,10 +11,10 @@
 
 /* Before any format is read; does nothing without mod_log_config.
  * pre_config, of each reading of the configuration. */
-void accesslogtime_register(apr_pool_t *pconf);
+void access_log_time_register(apr_pool_t *pconf);
 
 /* The request whose lines the calling thread is about to write ended then
  * (wall clock, µs); 0: its lines are httpd's again. */
-void accesslogtime_set(apr_time_t end);
+void access_log_time_set(apr_time_t end);
 
 #endif

@@ -68,7 +68,7 @@ static apr_status_t writer(request_rec *r, void *handle, const char **portions,
     return rv;
 }
 
-void accesslogbatch_install(void)
+void access_log_writer_install(void)
 {
     APR_OPTIONAL_FN_TYPE(ap_log_set_writer) *set =
         APR_RETRIEVE_OPTIONAL_FN(ap_log_set_writer);
@@ -78,14 +78,14 @@ void accesslogbatch_install(void)
     }
 }
 
-void accesslogbatch_begin(void)
+void access_log_writer_begin(void)
 {
     if (before) {
         batches = gathered;
     }
 }
 
-void accesslogbatch_flush(request_rec *r)
+void access_log_writer_flush(request_rec *r)
 {
     int i;
 

@@ -1,7 +1,7 @@
 /*
  * accesslogbatch: mod_log_config's writer for the lines of the log thread:
  * several go out in one write, as with BufferedLogs, but none waits longer
- * than until accesslogbatch_flush(). Other threads' lines go straight to the
+ * than until access_log_writer_flush(). Other threads' lines go straight to the
  * writer that was there before. Internal to accesslog.
  */
 #ifndef CPUAFFINITY_ACCESS_LOG_WRITER_H
@@ -11,13 +11,13 @@
 
 /* Puts itself in front of mod_log_config's writer for this process. Before
  * the thread that logs starts; without mod_log_config nothing happens. */
-void accesslogbatch_install(void);
+void access_log_writer_install(void);
 
 /* The calling thread's lines are gathered from now on. One thread. */
-void accesslogbatch_begin(void);
+void access_log_writer_begin(void);
 
 /* Writes what was gathered. @param r a request_rec for the writer, which
- * allocates from its pool. The thread of accesslogbatch_begin(). */
-void accesslogbatch_flush(request_rec *r);
+ * allocates from its pool. The thread of access_log_writer_begin(). */
+void access_log_writer_flush(request_rec *r);
 
 #endif

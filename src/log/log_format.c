@@ -10,31 +10,31 @@
 
 static struct {
     apr_pool_t *pool;
-    apr_array_header_t *formats; /* of learntree_place: LogFormat */
-    apr_array_header_t *places;  /* of learntree_place: CustomLog, … */
+    apr_array_header_t *formats; /* of tree_place: LogFormat */
+    apr_array_header_t *places;  /* of tree_place: CustomLog, … */
     int fields;
 } logs;
 
-void learnlog_reset(apr_pool_t *p)
+void log_format_reset(apr_pool_t *p)
 {
     memset(&logs, 0, sizeof(logs));
     logs.pool = p;
-    logs.formats = apr_array_make(p, 8, sizeof(learntree_place));
-    logs.places = apr_array_make(p, 8, sizeof(learntree_place));
+    logs.formats = apr_array_make(p, 8, sizeof(tree_place));
+    logs.places = apr_array_make(p, 8, sizeof(tree_place));
 }
 
-void learnlog_add(const learntree_place *at)
+void log_format_add(const tree_place *at)
 {
     static const char *const names[] = {"CustomLog", "GlobalLog", "TransferLog",
                                         NULL};
     int i;
 
-    if (learntree_is(at->node, "LogFormat")) {
-        APR_ARRAY_PUSH(logs.formats, learntree_place) = *at;
+    if (tree_is(at->node, "LogFormat")) {
+        APR_ARRAY_PUSH(logs.formats, tree_place) = *at;
     }
     for (i = 0; names[i]; i++) {
-        if (learntree_is(at->node, names[i])) {
-            APR_ARRAY_PUSH(logs.places, learntree_place) = *at;
+        if (tree_is(at->node, names[i])) {
+            APR_ARRAY_PUSH(logs.places, tree_place) = *at;
         }
     }
 }
@@ -42,18 +42,17 @@ void learnlog_add(const learntree_place *at)
 /* What is judged. */
 typedef struct subject {
     const server_rec *server;
-    learnlog_verdict *out;
-    const learntree_place *log;
+    log_format_verdict *out;
+    const tree_place *log;
 } subject;
 
 static void refuse(subject *s, const char *what, const char *why)
 {
     if (!s->out->refuse) {
         s->out->node = s->log->node;
-        s->out->refuse =
-            apr_psprintf(logs.pool, "%s: %s is httpd's to write%s%s",
-                         learntree_where(logs.pool, s->log->node), what,
-                         *why ? ": " : "", why);
+        s->out->refuse = apr_psprintf(
+            logs.pool, "%s: %s is httpd's to write%s%s",
+            tree_where(logs.pool, s->log->node), what, *why ? ": " : "", why);
     }
 }
 
@@ -62,20 +61,20 @@ static void judge_format(subject *s, const char *format)
     const core_dir_config *core =
         ap_get_core_module_config(s->server->lookup_defaults);
     unsigned needs = 0;
-    const char *item = learnlogitem_judge(logs.pool, format, &needs);
+    const char *item = log_item_judge(logs.pool, format, &needs);
 
     if (item) {
         refuse(s, item, "");
     }
     /* It would wait for the resolver. */
-    if (needs & LEARNLOGITEM_NAME
+    if (needs & LOG_ITEM_NAME
         && core->use_canonical_name == USE_CANONICAL_NAME_DNS) {
         refuse(s, "%V", "UseCanonicalName DNS");
     }
-    s->out->env |= (needs & LEARNLOGITEM_ENV) != 0;
-    s->out->id |= (needs & LEARNLOGITEM_ID) != 0;
-    logs.fields |= (needs & LEARNLOGITEM_IN ? LEARNLOG_IN : 0)
-                   | (needs & LEARNLOGITEM_OUT ? LEARNLOG_OUT : 0);
+    s->out->env |= (needs & LOG_ITEM_ENV) != 0;
+    s->out->id |= (needs & LOG_ITEM_ID) != 0;
+    logs.fields |= (needs & LOG_ITEM_IN ? LOG_FORMAT_IN : 0)
+                   | (needs & LOG_ITEM_OUT ? LOG_FORMAT_OUT : 0);
 }
 
 /* Each server has a table of nicknames, and the main server's go before its
@@ -88,13 +87,12 @@ static void judge_named(subject *s, const char *format)
 
     judge_format(s, format);
     for (i = 0; i < logs.formats->nelts; i++) {
-        const learntree_place *at =
-            &APR_ARRAY_IDX(logs.formats, i, learntree_place);
-        const char *name = learntree_word(logs.pool, at->node, 1);
+        const tree_place *at = &APR_ARRAY_IDX(logs.formats, i, tree_place);
+        const char *name = tree_word(logs.pool, at->node, 1);
 
         if (name && !strcasecmp(name, format)
-            && (!s->log->vhost || learntree_applies(at, s->server))) {
-            judge_format(s, learntree_word(logs.pool, at->node, 0));
+            && (!s->log->vhost || tree_applies(at, s->server))) {
+            judge_format(s, tree_word(logs.pool, at->node, 0));
         }
     }
 }
@@ -105,12 +103,11 @@ static void judge_unnamed(subject *s)
     int i;
 
     for (i = 0; i < logs.formats->nelts; i++) {
-        const learntree_place *at =
-            &APR_ARRAY_IDX(logs.formats, i, learntree_place);
-        const char *format = learntree_word(logs.pool, at->node, 0);
+        const tree_place *at = &APR_ARRAY_IDX(logs.formats, i, tree_place);
+        const char *format = tree_word(logs.pool, at->node, 0);
 
-        if (format && !learntree_word(logs.pool, at->node, 1)
-            && learntree_applies(at, s->server)) {
+        if (format && !tree_word(logs.pool, at->node, 1)
+            && tree_applies(at, s->server)) {
             judge_named(s, format);
         }
     }
@@ -119,8 +116,8 @@ static void judge_unnamed(subject *s)
 static void judge_log(subject *s)
 {
     const ap_directive_t *node = s->log->node;
-    const char *format = learntree_word(logs.pool, node, 1);
-    const char *condition = learntree_word(logs.pool, node, 2);
+    const char *format = tree_word(logs.pool, node, 1);
+    const char *condition = tree_word(logs.pool, node, 2);
 
     if (format) {
         judge_named(s, format);
@@ -143,39 +140,37 @@ static int has_own(const server_rec *s)
     int i;
 
     for (i = 0; i < logs.places->nelts; i++) {
-        const learntree_place *at =
-            &APR_ARRAY_IDX(logs.places, i, learntree_place);
+        const tree_place *at = &APR_ARRAY_IDX(logs.places, i, tree_place);
 
-        if (at->vhost && learntree_applies(at, s)) {
+        if (at->vhost && tree_applies(at, s)) {
             return 1;
         }
     }
     return 0;
 }
 
-void learnlog_judge(const server_rec *s, learnlog_verdict *out)
+void log_format_judge(const server_rec *s, log_format_verdict *out)
 {
     int own = has_own(s), i;
 
     memset(out, 0, sizeof(*out));
     for (i = 0; i < logs.places->nelts; i++) {
-        const learntree_place *at =
-            &APR_ARRAY_IDX(logs.places, i, learntree_place);
+        const tree_place *at = &APR_ARRAY_IDX(logs.places, i, tree_place);
         subject judged = {s, out, at};
 
-        if (learntree_applies(at, s)
-            && (at->vhost || !own || learntree_is(at->node, "GlobalLog"))) {
+        if (tree_applies(at, s)
+            && (at->vhost || !own || tree_is(at->node, "GlobalLog"))) {
             judge_log(&judged);
         }
     }
 }
 
-int learnlog_any(void)
+int log_format_any(void)
 {
     return logs.places && logs.places->nelts;
 }
 
-int learnlog_fields(void)
+int log_format_fields(void)
 {
     return logs.fields;
 }

@@ -10,30 +10,30 @@
 
 #include "conf/tree_walk.h"
 
-void learnlog_reset(apr_pool_t *p);
+void log_format_reset(apr_pool_t *p);
 
 /* Takes any directive in; those that are not about access logs do nothing.
- * All of them before the first learnlog_judge(). */
-void learnlog_add(const learntree_place *at);
+ * All of them before the first log_format_judge(). */
+void log_format_add(const tree_place *at);
 
-typedef struct learnlog_verdict {
+typedef struct log_format_verdict {
     const char *refuse; /* the directive, its place and the item that only
                            httpd can write; NULL: none */
     const ap_directive_t *node; /* that directive */
     int env;                    /* lines depend on environment variables */
     int id;                     /* lines show whether the error log has some */
-} learnlog_verdict;
+} log_format_verdict;
 
 /* The logs of one server, those that it may inherit included. Text is from
- * learnlog_reset()'s pool. */
-void learnlog_judge(const server_rec *s, learnlog_verdict *out);
+ * log_format_reset()'s pool. */
+void log_format_judge(const server_rec *s, log_format_verdict *out);
 
 /* Which fields the formats show: of requests, of answers. */
-#define LEARNLOG_IN 1
-#define LEARNLOG_OUT 2
-int learnlog_fields(void);
+#define LOG_FORMAT_IN 1
+#define LOG_FORMAT_OUT 2
+int log_format_fields(void);
 
 /* 1 when there is an access log at all. Any thread after configuration. */
-int learnlog_any(void);
+int log_format_any(void);
 
 #endif

@@ -33,13 +33,13 @@ static const struct item {
     {"q", NULL, 0, NULL},
     {"H", NULL, 0, NULL},
     {"f", NULL, 0, NULL},
-    {"i", NULL, LEARNLOGITEM_IN, NULL},
-    {"C", NULL, LEARNLOGITEM_IN, NULL},
+    {"i", NULL, LOG_ITEM_IN, NULL},
+    {"C", NULL, LOG_ITEM_IN, NULL},
     {"^ti", NULL, 0, NULL}, /* it has no body, so no trailers, */
     {"^to", NULL, 0, NULL}, /* and its answer has none */
     /* of the answer and how it went out */
     {"s", NULL, 0, NULL},
-    {"o", NULL, LEARNLOGITEM_OUT, NULL},
+    {"o", NULL, LOG_ITEM_OUT, NULL},
     {"b", NULL, 0, NULL},
     {"B", NULL, 0, NULL},
     {"I", NULL, 0, NULL},
@@ -54,10 +54,10 @@ static const struct item {
     /* of the process and the virtual host */
     {"P", process, 0, NULL},
     {"v", NULL, 0, NULL},
-    {"V", NULL, LEARNLOGITEM_NAME, NULL},
+    {"V", NULL, LOG_ITEM_NAME, NULL},
     /* both empty, or nothing is learned */
-    {"e", NULL, LEARNLOGITEM_ENV, NULL},
-    {"L", plain, LEARNLOGITEM_ID, NULL},
+    {"e", NULL, LOG_ITEM_ENV, NULL},
+    {"L", plain, LOG_ITEM_ID, NULL},
 };
 #define ITEMS (sizeof(items) / sizeof(items[0]))
 
@@ -108,8 +108,7 @@ static const struct item *parse(apr_pool_t *p, const char **at)
     return found;
 }
 
-const char *learnlogitem_judge(apr_pool_t *p, const char *format,
-                               unsigned *needs)
+const char *log_item_judge(apr_pool_t *p, const char *format, unsigned *needs)
 {
     const char *s = format;
 

@@ -9,18 +9,17 @@
 #include "httpd.h"
 
 /* What an item shows, or needs. */
-#define LEARNLOGITEM_IN 1    /* fields of the request */
-#define LEARNLOGITEM_OUT 2   /* fields of the answer */
-#define LEARNLOGITEM_ENV 4   /* environment variables */
-#define LEARNLOGITEM_ID 8    /* whether the error log tells of the request */
-#define LEARNLOGITEM_NAME 16 /* the name that the server has for itself */
+#define LOG_ITEM_IN 1    /* fields of the request */
+#define LOG_ITEM_OUT 2   /* fields of the answer */
+#define LOG_ITEM_ENV 4   /* environment variables */
+#define LOG_ITEM_ID 8    /* whether the error log tells of the request */
+#define LOG_ITEM_NAME 16 /* the name that the server has for itself */
 
 /*
  * Judges a format.
  * @param needs bits of all of its items, added to what is there
  * @return NULL, or the item, from @a p, that is httpd's to write
  */
-const char *learnlogitem_judge(apr_pool_t *p, const char *format,
-                               unsigned *needs);
+const char *log_item_judge(apr_pool_t *p, const char *format, unsigned *needs);
 
 #endif

@@ -43,7 +43,7 @@ static int idle_workers(loop *l)
     return idle < 0 ? 1 : idle;
 }
 
-int listener_room(loop *l)
+int accept_room(loop *l)
 {
     int waiting, idle;
 
@@ -60,7 +60,7 @@ int listener_room(loop *l)
            && balance_target(l->balance, l->seat, l->now) >= 0;
 }
 
-int listener_hand_over(loop *l, parcel *p)
+int accept_hand_over(loop *l, handoff *p)
 {
     l->budget--;
     if (door_push(l->door, p)) {
@@ -111,15 +111,15 @@ static int accept_failed(loop *l, loop_listen *x, int error)
 /* Where it came in: what it is answered depends on that. A socket that
  * listens on one address tells it without a system call. @return 0, or -1:
  * the client is gone */
-static int set_local(const sockets_group *g, parcel *p)
+static int set_local(const sockets_group *g, handoff *p)
 {
-    const parcel_addr *a = (const parcel_addr *)&g->local;
+    const addr *a = (const addr *)&g->local;
 
-    if (parcel_addr_is_known(a)) {
-        memcpy(&p->local, a, parcel_addr_len(a));
+    if (handoff_addr_is_known(a)) {
+        memcpy(&p->local, a, addr_len(a));
         return 0;
     }
-    return parcel_addresses(p);
+    return handoff_addresses(p);
 }
 
 /* The MPM takes no more, and is about to tell us: what is not accepted now
@@ -157,13 +157,13 @@ static int accept_some(loop *l, loop_listen *x)
         return 0;
     }
     for (n = 0; n < ACCEPTS; n++) {
-        socklen_t len = sizeof(parcel_addr);
-        parcel p;
+        socklen_t len = sizeof(addr);
+        handoff p;
 
-        if (!x->reads && !listener_room(l)) {
+        if (!x->reads && !accept_room(l)) {
             return 1;
         }
-        parcel_init(&p);
+        handoff_init(&p);
         p.fd =
             accept4(x->fd, &p.remote.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (p.fd < 0) {
@@ -174,13 +174,13 @@ static int accept_some(loop *l, loop_listen *x)
         }
         SEAT_ADD(l->row, accepts, 1);
         if (set_local(&l->sockets->groups[x->group], &p)) {
-            parcel_drop(&p);
+            handoff_drop(&p);
         }
         else if (x->reads) {
             loop_begin(l, &p, x->group);
         }
-        else if (listener_hand_over(l, &p)) {
-            parcel_drop(&p);
+        else if (accept_hand_over(l, &p)) {
+            handoff_drop(&p);
         }
     }
     return 1;
@@ -217,7 +217,7 @@ static void ready(loop *l, watch *w, uint32_t events)
     }
     if (x->armed) {
         accept_some(l, x);
-        if (!x->reads && !listener_room(l)) {
+        if (!x->reads && !accept_room(l)) {
             starve(l);
         }
     }
@@ -231,11 +231,11 @@ static void feed(loop *l)
     for (i = 0; i < l->nlistens; i++) {
         loop_listen *x = &l->listens[i];
 
-        if (x->owned && !x->dead && !x->reads && listener_room(l)) {
+        if (x->owned && !x->dead && !x->reads && accept_room(l)) {
             more |= accept_some(l, x);
         }
     }
-    if (more && !listener_room(l)) {
+    if (more && !accept_room(l)) {
         door_want(l->door);
         if (door_length(l->door)) {
             return;
@@ -251,7 +251,7 @@ static void feed(loop *l)
 static void give_away(loop *l)
 {
     int idle, to;
-    parcel p;
+    handoff p;
 
     if (!l->balance || door_age(l->door, l->now) < BALANCE_LATE) {
         if (l->balance && SEAT_GET(l->row, saturated)) {
@@ -263,7 +263,7 @@ static void give_away(loop *l)
     while (balance_look(l->row, door_age(l->door, l->now), idle)
            && (to = balance_target(l->balance, l->seat, l->now)) >= 0
            && to < l->mail->boxes && door_take_back(l->door, &p)) {
-        if (!mailbox_send(&l->mail->box[to], &p)) {
+        if (!fd_channel_send(&l->mail->box[to], &p)) {
             SEAT_ADD(l->row, given, 1);
             SEAT_ADD(l->row, handoffs, -1);
             balance_given(l->balance, to);
@@ -274,12 +274,12 @@ static void give_away(loop *l)
         balance_refused(l->balance, to);
         p.moved = 1; /* tried; it is served here */
         if (door_push(l->door, &p)) {
-            parcel_drop(&p);
+            handoff_drop(&p);
         }
     }
 }
 
-void listener_turn(loop *l)
+void accept_turn(loop *l)
 {
     if (!l->row) {
         return;
@@ -296,7 +296,7 @@ void listener_turn(loop *l)
     door_ring(l->door);
 }
 
-int listener_wait(loop *l)
+int accept_wait(loop *l)
 {
     int wait = -1;
 
@@ -317,7 +317,7 @@ int listener_wait(loop *l)
     return wait;
 }
 
-int listener_make(loop *l, apr_pool_t *p)
+int accept_make(loop *l, apr_pool_t *p)
 {
     const sockets_set *set = l->sockets;
     int g, i, n = 0;
@@ -368,7 +368,7 @@ static int own(loop *l, loop_listen *x, int on)
     return 0;
 }
 
-int listener_own(loop *l, int seat, int on)
+int accept_own(loop *l, int seat, int on)
 {
     int i, rv = 0;
 
@@ -380,7 +380,7 @@ int listener_own(loop *l, int seat, int on)
     return rv;
 }
 
-void listener_close(loop *l)
+void accept_close(loop *l)
 {
     int i;
 

@@ -8,28 +8,28 @@
 #include "loop/loop.h"
 
 /* Makes l->listens of l->sockets; none is in epoll yet. @return 0 or -1 */
-int listener_make(loop *l, apr_pool_t *p);
+int accept_make(loop *l, apr_pool_t *p);
 
 /* Begins or ends accepting on the sockets of a seat (>= 0). @return 0, or -1
  * (logged): not on all of them; what was done is not done again */
-int listener_own(loop *l, int seat, int own);
+int accept_own(loop *l, int seat, int own);
 
 /* At the end of each turn: goes on with what had to wait; moves waiting
  * connections to idle seats. */
-void listener_turn(loop *l);
+void accept_turn(loop *l);
 
-/* Milliseconds until listener_turn() wants to run; -1: not by itself. */
-int listener_wait(loop *l);
+/* Milliseconds until accept_turn() wants to run; -1: not by itself. */
+int accept_wait(loop *l);
 
 /* Accepts nothing any more and closes the descriptors. */
-void listener_close(loop *l);
+void accept_close(loop *l);
 
 /* Whether the workers, here or elsewhere, can take one more connection. One
  * may always wait at the door: it tells when a worker is free again. */
-int listener_room(loop *l);
+int accept_room(loop *l);
 
 /* A parcel for httpd's threads: through the door. @return 0 or -1: full,
  * @a p is still the caller's */
-int listener_hand_over(loop *l, parcel *p);
+int accept_hand_over(loop *l, handoff *p);
 
 #endif

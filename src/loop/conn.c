@@ -127,9 +127,9 @@ void conn_reap(conn_slab *s)
     }
 }
 
-void conn_pack(conn *c, parcel *p)
+void conn_pack(conn *c, handoff *p)
 {
-    parcel_init(p);
+    handoff_init(p);
     p->fd = c->fd;
     p->remote = c->remote;
     p->local = c->local;
@@ -150,7 +150,7 @@ void conn_pack(conn *c, parcel *p)
     c->note = NULL;
 }
 
-void conn_unpack(conn *c, parcel *p)
+void conn_unpack(conn *c, handoff *p)
 {
     c->fd = p->fd;
     c->remote = p->remote;
@@ -162,5 +162,5 @@ void conn_unpack(conn *c, parcel *p)
     c->drop_note = p->drop_note;
     c->in = p->bytes;
     c->in_len = c->in_size = (uint32_t)p->len;
-    parcel_init(p);
+    handoff_init(p);
 }

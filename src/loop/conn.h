@@ -32,7 +32,7 @@ typedef enum conn_state {
 /* One connection; under 300 bytes with all that it needs while idle. */
 typedef struct conn {
     watch watch;
-    wheel_timer timer;
+    timer_wheel_entry timer;
     struct conn *next; /* in the slab's lists */
     struct conn *prev;
     struct conn *parked; /* the next that waits for the door */
@@ -44,8 +44,8 @@ typedef struct conn {
     int64_t began;   /* CLOCK_MONOTONIC ms: its state, of whoever answers */
     uint32_t events; /* what epoll waits for; 0: it is not in epoll */
     uint32_t keepalives;
-    parcel_addr remote;
-    parcel_addr local;
+    addr remote;
+    addr local;
     char *in; /* read and not answered, from malloc; NULL: none */
     uint32_t in_len;
     uint32_t in_size;
@@ -85,9 +85,9 @@ void conn_reap(conn_slab *s);
 
 /* Moves descriptor, addresses, bytes and note out into @a p; the record is
  * to be freed then. */
-void conn_pack(conn *c, parcel *p);
+void conn_pack(conn *c, handoff *p);
 
 /* Moves a parcel's into the record. */
-void conn_unpack(conn *c, parcel *p);
+void conn_unpack(conn *c, handoff *p);
 
 #endif

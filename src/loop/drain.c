@@ -12,12 +12,12 @@ APLOG_USE_MODULE(cpuaffinity);
 
 /* Ours first: whoever serves our seat next reads it; when it is full, the
  * others'. @return 0, or -1 */
-static int forward(loop *l, parcel *p)
+static int forward(loop *l, handoff *p)
 {
     int first = l->seat < 0 ? 0 : l->seat, i;
 
     for (i = 0; i < l->mail->boxes; i++) {
-        if (!mailbox_send(&l->mail->box[(first + i) % l->mail->boxes], p)) {
+        if (!fd_channel_send(&l->mail->box[(first + i) % l->mail->boxes], p)) {
             return 0;
         }
         if (errno != EAGAIN) {
@@ -37,19 +37,19 @@ typedef struct tally {
     int closed;
 } tally;
 
-static void let_go(loop *l, parcel *p, tally *t)
+static void let_go(loop *l, handoff *p, tally *t)
 {
     if (t->successor && !forward(l, p)) {
         t->moved++;
         return;
     }
     t->closed++;
-    parcel_drop(p);
+    handoff_drop(p);
 }
 
 static void empty_door(loop *l, tally *t)
 {
-    parcel p;
+    handoff p;
 
     door_close(l->door);
     while (door_take(l->door, &p)) {
@@ -68,11 +68,11 @@ static void empty_conns(loop *l, int graceful, tally *t)
     l->parked = NULL;
     while (c != &l->conns.open) {
         conn *next = c->next;
-        parcel p;
+        handoff p;
 
         /* Nothing has been answered yet to what was read. */
         if (c->state != CONN_SENDING && c->state != CONN_CLOSING) {
-            loopconn_release(l, c, &p);
+            events_release(l, c, &p);
             let_go(l, &p, t);
         }
         else {
@@ -82,23 +82,23 @@ static void empty_conns(loop *l, int graceful, tally *t)
     }
 }
 
-void loopstop_let_go(loop *l, conn *c)
+void drain_let_go(loop *l, conn *c)
 {
     tally t = {__atomic_load_n(&l->stop, __ATOMIC_ACQUIRE) == LOOP_STOP_GRACEFUL
-                   && mailroom_successor(l->mail),
+                   && fd_channels_successor(l->mail),
                0, 0};
-    parcel p;
+    handoff p;
 
-    loopconn_release(l, c, &p);
+    events_release(l, c, &p);
     let_go(l, &p, &t);
 }
 
-void loopstop_begin(loop *l, int graceful)
+void drain_begin(loop *l, int graceful)
 {
-    tally t = {graceful && mailroom_successor(l->mail), 0, 0};
+    tally t = {graceful && fd_channels_successor(l->mail), 0, 0};
 
-    listener_close(l);
-    adopt_close(l);
+    accept_close(l);
+    takeover_close(l);
     empty_door(l, &t);
     empty_conns(l, graceful, &t);
     if (t.moved || t.closed) {
@@ -110,7 +110,7 @@ void loopstop_begin(loop *l, int graceful)
     conn_reap(&l->conns);
 }
 
-void loopstop_end(loop *l)
+void drain_end(loop *l)
 {
     conn *c = l->conns.open.next;
 

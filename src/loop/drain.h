@@ -9,13 +9,13 @@
 #include "loop/loop.h"
 
 /* Stops accepting, gives away or (not graceful) closes what waits. */
-void loopstop_begin(loop *l, int graceful);
+void drain_begin(loop *l, int graceful);
 
 /* A connection that has become idle while the loop stops: to the next
  * generation, or closed. The record is gone. */
-void loopstop_let_go(loop *l, conn *c);
+void drain_let_go(loop *l, conn *c);
 
 /* Closes the rest and frees the loop's memory. */
-void loopstop_end(loop *l);
+void drain_end(loop *l);
 
 #endif

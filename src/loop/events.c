@@ -44,7 +44,7 @@ static void ready(loop *l, watch *w, uint32_t events)
     }
 }
 
-int loopconn_pending(const conn *c)
+int events_pending(const conn *c)
 {
     /* EPOLLIN and EPOLLOUT are poll's. */
     struct pollfd p = {c->fd, (short)(c->events & (EPOLLIN | EPOLLOUT)), 0};
@@ -52,11 +52,11 @@ int loopconn_pending(const conn *c)
     return p.events && poll(&p, 1, 0) == 1;
 }
 
-void loopconn_expired(loop *l, conn *c)
+void events_expired(loop *l, conn *c)
 {
     /* The process may have stood still, the connection been on its way here,
      * or its event not been fetched yet: what had come by now counts. */
-    if (loopconn_pending(c)) {
+    if (events_pending(c)) {
         ready(l, &c->watch, c->events);
     }
     else if (served(l, c)) {
@@ -81,10 +81,10 @@ void loop_wait(loop *l, conn *c, uint32_t events, int64_t deadline)
         c->events = events;
     }
     if (deadline) {
-        wheel_set(&l->timers, &c->timer, deadline);
+        timer_wheel_set(&l->timers, &c->timer, deadline);
     }
     else {
-        wheel_clear(&l->timers, &c->timer);
+        timer_wheel_clear(&l->timers, &c->timer);
     }
 }
 
@@ -95,7 +95,7 @@ static void detach(loop *l, conn *c)
         epoll_ctl(l->epoll, EPOLL_CTL_DEL, c->fd, NULL);
         c->events = 0;
     }
-    wheel_clear(&l->timers, &c->timer);
+    timer_wheel_clear(&l->timers, &c->timer);
 }
 
 static void forget(loop *l, conn *c)
@@ -123,12 +123,12 @@ static void park(loop *l, conn *c)
 /* @return 0, or -1: the door is full and the connection is as it was */
 static int try_hand_over(loop *l, conn *c)
 {
-    parcel p;
+    handoff p;
 
     conn_pack(c, &p);
     p.idle = 0;
     p.deadline = 0;
-    if (listener_hand_over(l, &p)) {
+    if (accept_hand_over(l, &p)) {
         conn_unpack(c, &p);
         return -1;
     }
@@ -139,24 +139,24 @@ static int try_hand_over(loop *l, conn *c)
 void loop_hand_over(loop *l, conn *c)
 {
     if (__atomic_load_n(&l->stop, __ATOMIC_RELAXED) != LOOP_RUN) {
-        loopstop_let_go(l, c);
+        drain_let_go(l, c);
         return;
     }
     /* Out of our epoll first: the worker may close it at once. */
     detach(l, c);
     /* Those that wait already come first. */
-    if (l->parked || !listener_room(l) || try_hand_over(l, c)) {
+    if (l->parked || !accept_room(l) || try_hand_over(l, c)) {
         park(l, c);
     }
 }
 
-void loopconn_turn(loop *l)
+void events_turn(loop *l)
 {
     while (l->parked) {
         conn *c = l->parked;
         conn *next = c->parked;
 
-        if (!listener_room(l) || try_hand_over(l, c)) {
+        if (!accept_room(l) || try_hand_over(l, c)) {
             door_want(l->door);
             if (door_length(l->door)) {
                 return;
@@ -179,7 +179,7 @@ void loop_close(loop *l, conn *c)
     }
 }
 
-void loopconn_make_room(loop *l)
+void events_make_room(loop *l)
 {
     int n;
 
@@ -187,7 +187,7 @@ void loopconn_make_room(loop *l)
         conn *c = l->conns.open.next;
 
         if ((c->state == CONN_IDLE || (c->state == CONN_READING && !c->in_len))
-            && !loopconn_pending(c)) {
+            && !events_pending(c)) {
             loop_close(l, c);
         }
         else {
@@ -196,7 +196,7 @@ void loopconn_make_room(loop *l)
     }
 }
 
-void loopconn_release(loop *l, conn *c, parcel *p)
+void events_release(loop *l, conn *c, handoff *p)
 {
     int64_t deadline = c->timer.next ? c->timer.deadline : 0;
 
@@ -207,13 +207,12 @@ void loopconn_release(loop *l, conn *c, parcel *p)
 }
 
 /* The group that listens on a local address, or CONN_NO_GROUP. */
-static int find_group(const loop *l, const parcel_addr *a)
+static int find_group(const loop *l, const addr *a)
 {
     int g, any = CONN_NO_GROUP;
 
     for (g = 0; g < l->sockets->ngroups; g++) {
-        const parcel_addr *b =
-            (const parcel_addr *)&l->sockets->groups[g].local;
+        const addr *b = (const addr *)&l->sockets->groups[g].local;
 
         /* The port stands at the same place in both families. */
         if (a->in.sin_port != b->in.sin_port) {
@@ -240,13 +239,13 @@ static int find_group(const loop *l, const parcel_addr *a)
     return any;
 }
 
-void loop_begin(loop *l, parcel *p, int group)
+void loop_begin(loop *l, handoff *p, int group)
 {
     conn *c = conn_alloc(&l->conns);
     int64_t deadline = p->deadline;
 
     if (!c) {
-        parcel_drop(p);
+        handoff_drop(p);
         return;
     }
     c->state = p->idle ? CONN_IDLE : CONN_READING;
@@ -270,10 +269,10 @@ void loop_begin(loop *l, parcel *p, int group)
     }
 }
 
-void loop_take(loop *l, parcel *p)
+void loop_take(loop *l, handoff *p)
 {
-    if (parcel_addresses(p)) {
-        parcel_drop(p); /* the client is gone */
+    if (handoff_addresses(p)) {
+        handoff_drop(p); /* the client is gone */
         return;
     }
     loop_begin(l, p, find_group(l, &p->local));

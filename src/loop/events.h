@@ -10,21 +10,21 @@
 
 /* Does what it waits for stand in its socket, though nobody may have told us
  * yet? One system call. */
-int loopconn_pending(const conn *c);
+int events_pending(const conn *c);
 
 /* Its timer has run out. The socket is looked at first: a timer counts only
  * if nothing has come. */
-void loopconn_expired(loop *l, conn *c);
+void events_expired(loop *l, conn *c);
 
 /* Hands parked connections over as far as the door takes them. */
-void loopconn_turn(loop *l);
+void events_turn(loop *l);
 
 /* More connections than descriptors allow: silent ones go, oldest first, so
  * that httpd has what it opens files with. A bounded number of looks. */
-void loopconn_make_room(loop *l);
+void events_make_room(loop *l);
 
 /* Takes the connection out of everything and makes a parcel of it; the
  * record is gone. */
-void loopconn_release(loop *l, conn *c, parcel *p);
+void events_release(loop *l, conn *c, handoff *p);
 
 #endif

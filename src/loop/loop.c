@@ -67,8 +67,8 @@ loop *loop_make(apr_pool_t *p, server_rec *s)
     }
     l->room = descriptors_room();
     conn_slab_init(&l->conns);
-    l->now = parcel_now();
-    wheel_init(&l->timers, l->now);
+    l->now = clock_ms();
+    timer_wheel_init(&l->timers, l->now);
     return l;
 }
 
@@ -89,8 +89,8 @@ static int patience(loop *l)
 {
     int wait = l->look_at > l->now ? (int)(l->look_at - l->now) : 0;
 
-    sooner(&wait, wheel_wait(&l->timers, l->now));
-    sooner(&wait, listener_wait(l));
+    sooner(&wait, timer_wheel_wait(&l->timers, l->now));
+    sooner(&wait, accept_wait(l));
     if (queue_length(l->inbox)) {
         wait = 0;
     }
@@ -99,17 +99,17 @@ static int patience(loop *l)
 
 static void expire(loop *l)
 {
-    wheel_timer *t;
+    timer_wheel_entry *t;
     int n;
 
-    for (n = 0; n < TIMERS && (t = wheel_pop(&l->timers, l->now)); n++) {
-        loopconn_expired(l, (conn *)((char *)t - offsetof(conn, timer)));
+    for (n = 0; n < TIMERS && (t = timer_wheel_pop(&l->timers, l->now)); n++) {
+        events_expired(l, (conn *)((char *)t - offsetof(conn, timer)));
     }
 }
 
 static void take_in(loop *l)
 {
-    parcel p;
+    handoff p;
     int n;
 
     for (n = 0; n < GIVEN && queue_pop(l->inbox, &p); n++) {
@@ -122,7 +122,7 @@ static void turn(loop *l)
     struct epoll_event ev[EVENTS];
     int i, n = epoll_wait(l->epoll, ev, EVENTS, patience(l));
 
-    l->now = parcel_now();
+    l->now = clock_ms();
     for (i = 0; i < n; i++) {
         watch *w = ev[i].data.ptr;
 
@@ -136,12 +136,12 @@ static void run(loop *l)
     while (!stopping(l)) {
         turn(l);
         take_in(l);
-        loopconn_turn(l);
-        listener_turn(l);
+        events_turn(l);
+        accept_turn(l);
         if (l->now >= l->look_at) {
-            adopt_look(l);
+            takeover_look(l);
         }
-        loopconn_make_room(l);
+        events_make_room(l);
         if (l->answers && l->answers->turn) {
             l->answers->turn(l, l->now);
         }
@@ -165,7 +165,7 @@ static int wait_for_mpm(loop *l)
 /* Answers in progress go on until they end or may not. */
 static void finish(loop *l)
 {
-    loopstop_begin(l, stopping(l) == LOOP_STOP_GRACEFUL);
+    drain_begin(l, stopping(l) == LOOP_STOP_GRACEFUL);
     while (l->conns.count && stopping(l) == LOOP_STOP_GRACEFUL) {
         l->look_at = l->now + 1000;
         turn(l);
@@ -174,7 +174,7 @@ static void finish(loop *l)
         }
         conn_reap(&l->conns);
     }
-    loopstop_end(l);
+    drain_end(l);
 }
 
 static void *APR_THREAD_FUNC thread_main(apr_thread_t *thread, void *data)
@@ -186,7 +186,7 @@ static void *APR_THREAD_FUNC thread_main(apr_thread_t *thread, void *data)
         l->answers->begin(l);
     }
     if (wait_for_mpm(l)) {
-        adopt_look(l);
+        takeover_look(l);
         run(l);
     }
     finish(l);
@@ -200,7 +200,7 @@ apr_status_t loop_start(loop *l, apr_pool_t *p)
 {
     apr_status_t rv;
 
-    if (listener_make(l, p) || adopt_make(l, p)) {
+    if (accept_make(l, p) || takeover_make(l, p)) {
         return APR_ENOMEM;
     }
     rv = compat_thread_create(&l->thread, NULL, thread_main, l, p);
@@ -240,7 +240,7 @@ void loop_join(loop *l)
     }
 }
 
-int loop_give(loop *l, parcel *p)
+int loop_give(loop *l, handoff *p)
 {
     if (queue_push(l->inbox, p)) {
         return -1;

@@ -64,7 +64,7 @@ typedef struct loop_listen {
 /* The receiving end of a mailbox. */
 typedef struct loop_mail {
     watch watch;
-    const mailbox *box;
+    const fd_channel *box;
     int owned;
 } loop_mail;
 
@@ -74,10 +74,10 @@ struct loop {
     const sockets_set *sockets;
     seat_table *seats;
     door *door;
-    const mailroom *mail;
+    const fd_channels *mail;
     const loop_server *answers; /* NULL: everything goes through the door */
     balance *balance;           /* NULL: FixedBalance off */
-    struct even *even;          /* the same for what the loop answers */
+    struct rebalance *even;     /* the same for what the loop answers */
     unsigned crowd;             /* httpd may have so many connections before
                                    idle ones of them are taken back */
     void (*place)(int seat);    /* pins the calling thread; or NULL */
@@ -105,7 +105,7 @@ struct loop {
     int nlistens;
     loop_listen *listens;
     loop_mail *mails; /* of mail->boxes */
-    wheel timers;
+    timer_wheel timers;
     conn_slab conns;
     unsigned room; /* of conns: more of them, and silent ones go */
     conn *parked;  /* first in, first out */
@@ -146,7 +146,7 @@ void loop_wake(loop *l);
 /* Gives the loop a connection: @a p is empty afterwards, or -1: it is
  * stopping or has too many to take in, and @a p is still the caller's. Any
  * thread. */
-int loop_give(loop *l, parcel *p);
+int loop_give(loop *l, handoff *p);
 
 /* The loop's seat, -1: none (yet). Any thread. */
 int loop_seat(const loop *l);
@@ -174,7 +174,7 @@ void loop_close(loop *l, conn *c);
 
 /* A connection of a group begins, or comes from elsewhere (the group is
  * found by its address). @a p is empty afterwards. */
-void loop_begin(loop *l, parcel *p, int group);
-void loop_take(loop *l, parcel *p);
+void loop_begin(loop *l, handoff *p, int group);
+void loop_take(loop *l, handoff *p);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "loop/events.h"
 
-/* Looked at over so many ms at least: one look (ADOPT_LOOK) after the other.
+/* Looked at over so many ms at least: one look (TAKEOVER_LOOK) after the other.
  * A connection moves once in its life, so a wrong move is a cheap one. */
 #define WINDOW 300
 /* Share of the time that a thread ran or wanted to: so much is a bottleneck,
@@ -19,28 +19,28 @@
 #define STEP 0.5
 
 /* What a seat's row said when the window began. */
-typedef struct even_seat {
+typedef struct rebalance_seat {
     uint64_t busy_us;
     uint64_t beat;
-} even_seat;
+} rebalance_seat;
 
-struct even {
-    int64_t since;   /* when the window began; 0: not yet, all say nothing */
-    int to;          /* who gets connections */
-    unsigned left;   /* how many still go */
-    even_seat was[]; /* of each seat */
+struct rebalance {
+    int64_t since; /* when the window began; 0: not yet, all say nothing */
+    int to;        /* who gets connections */
+    unsigned left; /* how many still go */
+    rebalance_seat was[]; /* of each seat */
 };
 
-even *even_make(apr_pool_t *p, const seat_table *seats)
+rebalance *rebalance_make(apr_pool_t *p, const seat_table *seats)
 {
     size_t n = (size_t)seats->seats;
-    even *e = apr_pcalloc(p, sizeof(*e) + n * sizeof(*e->was));
+    rebalance *e = apr_pcalloc(p, sizeof(*e) + n * sizeof(*e->was));
 
     e->to = -1;
     return e;
 }
 
-uint64_t even_busy(void)
+uint64_t rebalance_busy(void)
 {
     char buf[64];
     struct timespec t;
@@ -65,10 +65,10 @@ uint64_t even_busy(void)
 
 /* The share of the window that a seat was busy; 2: it says nothing. Each
  * seat tells of its own time, which is not quite ours. */
-static double share(const even *e, const loop *l, int seat)
+static double share(const rebalance *e, const loop *l, int seat)
 {
     const seat_row *row = &l->seats->rows[seat];
-    const even_seat *was = &e->was[seat];
+    const rebalance_seat *was = &e->was[seat];
     uint64_t busy_us = SEAT_GET(row, busy_us);
     uint64_t beat = SEAT_GET(row, beat);
 
@@ -80,7 +80,7 @@ static double share(const even *e, const loop *l, int seat)
     return (double)(busy_us - was->busy_us) / 1000 / (double)(beat - was->beat);
 }
 
-static void begin_window(even *e, const loop *l)
+static void begin_window(rebalance *e, const loop *l)
 {
     int i;
 
@@ -91,9 +91,9 @@ static void begin_window(even *e, const loop *l)
     }
 }
 
-void even_look(loop *l)
+void rebalance_look(loop *l)
 {
-    even *e = l->even;
+    rebalance *e = l->even;
     double mine, least = 2;
     int i;
 
@@ -120,16 +120,16 @@ void even_look(loop *l)
     begin_window(e, l);
 }
 
-int even_give(loop *l, conn *c)
+int rebalance_give(loop *l, conn *c)
 {
-    even *e = l->even;
-    parcel p;
+    rebalance *e = l->even;
+    handoff p;
 
     if (!e || !e->left || c->moved || e->to < 0 || !l->row) {
         return 0;
     }
-    loopconn_release(l, c, &p);
-    if (mailbox_send(&l->mail->box[e->to], &p)) {
+    events_release(l, c, &p);
+    if (fd_channel_send(&l->mail->box[e->to], &p)) {
         e->left = 0;
         loop_take(l, &p);
         return 1;

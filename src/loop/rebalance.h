@@ -10,21 +10,21 @@
 
 #include "loop/loop.h"
 
-typedef struct even even;
+typedef struct rebalance rebalance;
 
 /* For a loop of @a seats; from @a p. */
-even *even_make(apr_pool_t *p, const seat_table *seats);
+rebalance *rebalance_make(apr_pool_t *p, const seat_table *seats);
 
 /* How much this thread ran or waited for a CPU so far, microseconds (its
  * schedstat); what seat_row.busy_us holds. */
-uint64_t even_busy(void);
+uint64_t rebalance_busy(void);
 
 /* A few times a second, with our row up to date: decides how many
  * connections are to go and where. */
-void even_look(loop *l);
+void rebalance_look(loop *l);
 
 /* A connection waits for its next request: 1: it has been given away and the
  * record is gone; 0. */
-int even_give(loop *l, conn *c);
+int rebalance_give(loop *l, conn *c);
 
 #endif

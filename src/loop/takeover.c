@@ -21,8 +21,8 @@ static void mail_ready(loop *l, watch *w, uint32_t events)
     int n;
 
     for (n = 0; m->owned && n < LETTERS; n++) {
-        parcel p;
-        int rc = mailbox_receive(m->box, &p);
+        handoff p;
+        int rc = fd_channel_receive(m->box, &p);
 
         if (!rc) {
             return;
@@ -39,7 +39,7 @@ static void mail_ready(loop *l, watch *w, uint32_t events)
     }
 }
 
-int adopt_make(loop *l, apr_pool_t *p)
+int takeover_make(loop *l, apr_pool_t *p)
 {
     apr_size_t n = l->seats ? (apr_size_t)l->seats->seats : 1;
     int i;
@@ -77,7 +77,7 @@ static int own_mail(loop *l, loop_mail *m, int on)
 /* @return 0, or -1: what failed is tried again at the next look */
 static int serve(loop *l, int seat, int on)
 {
-    int rv = listener_own(l, seat, on), i;
+    int rv = accept_own(l, seat, on), i;
 
     for (i = seat; i < l->mail->boxes; i += l->seats->seats) {
         rv |= own_mail(l, &l->mails[i], on);
@@ -88,7 +88,7 @@ static int serve(loop *l, int seat, int on)
     return rv;
 }
 
-void adopt_close(loop *l)
+void takeover_close(loop *l)
 {
     int i;
 
@@ -178,11 +178,11 @@ static void carry_all(loop *l)
     }
 }
 
-void adopt_look(loop *l)
+void takeover_look(loop *l)
 {
     int idle;
 
-    l->look_at = l->now + ADOPT_LOOK;
+    l->look_at = l->now + TAKEOVER_LOOK;
     if (!l->seats) {
         carry_all(l);
         return;
@@ -196,10 +196,10 @@ void adopt_look(loop *l)
     idle = workers_idle(getpid(), &l->slot);
     SEAT_SET(l->row, idle_workers, (uint32_t)(idle < 0 ? 0 : idle));
     SEAT_SET(l->row, connections, l->conns.count);
-    SEAT_SET(l->row, busy_us, even_busy());
+    SEAT_SET(l->row, busy_us, rebalance_busy());
     SEAT_SET(l->row, beat, (uint64_t)l->now);
     if (l->even) {
-        even_look(l);
+        rebalance_look(l);
     }
     SEAT_SET(l->row, state, SEAT_RUNNING);
     look_round(l);

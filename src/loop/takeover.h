@@ -8,16 +8,16 @@
 
 #include "loop/loop.h"
 
-#define ADOPT_LOOK 400 /* ms between looks at the table of seats */
+#define TAKEOVER_LOOK 400 /* ms between looks at the table of seats */
 
 /* Prepares mailboxes and tables. @return 0 or -1 */
-int adopt_make(loop *l, apr_pool_t *p);
+int takeover_make(loop *l, apr_pool_t *p);
 
 /* Takes a seat if there is none yet, tells that we live, and takes over or
  * gives back what the neighbours' state asks for. */
-void adopt_look(loop *l);
+void takeover_look(loop *l);
 
 /* Takes nothing from mailboxes any more. */
-void adopt_close(loop *l);
+void takeover_close(loop *l);
 
 #endif

@@ -54,13 +54,13 @@ static json_t *not_mine_json(void)
     unsigned why;
 
     for (why = 0; why < REQUEST_WHYS; why++) {
-        uint64_t n = notmine_counted((request_why)why);
+        uint64_t n = not_mine_counted((request_why)why);
 
         if (n) {
             json_array_append_new(list, json_pack("{s:s, s:s, s:I}", "reason",
-                                                  requestwhy_name(why), "text",
-                                                  requestwhy_text(why), "count",
-                                                  (json_int_t)n));
+                                                  request_why_name(why), "text",
+                                                  request_why_text(why),
+                                                  "count", (json_int_t)n));
         }
     }
     return list;
@@ -89,16 +89,15 @@ json_t *learning_json(void)
         json_decref(refusals);
         return NULL;
     }
-    for (reason = 0; reason < LEARN_REASON_COUNT; reason++) {
-        uint64_t n = learn_refusals((learn_reason)reason);
+    for (reason = 0; reason < REASON_COUNT; reason++) {
+        uint64_t n = learn_refusals((reason_id)reason);
 
         if (n) {
             json_array_append_new(
-                refusals,
-                json_pack("{s:s, s:s, s:I}", "rule",
-                          learn_reason_rule((learn_reason)reason), "reason",
-                          learn_reason_text((learn_reason)reason), "count",
-                          (json_int_t)n));
+                refusals, json_pack("{s:s, s:s, s:I}", "rule",
+                                    reason_rule((reason_id)reason), "reason",
+                                    reason_text((reason_id)reason), "count",
+                                    (json_int_t)n));
         }
     }
     return json_pack("{s:o, s:o, s:o}", "servers", servers, "refusals",

@@ -2,7 +2,7 @@
 
 #include "cache/key_hints.h"
 
-static void widen(statics *st, const lesson *said)
+static void widen(serve_state *st, const lesson *said)
 {
     if (said->vary & ~st->vary) {
         /* Keys are made with more fields from now on: none is found again
@@ -19,14 +19,14 @@ static int failed(const lesson *said)
     return said->kind == LESSON_REFUSED && said->status >= HTTP_BAD_REQUEST;
 }
 
-static void forget(statics *st, cache_entry *e, const lesson *said)
+static void forget(serve_state *st, cache_entry *e, const lesson *said)
 {
     cache_forget_file(st->cache, e);
-    known_forget(said->key, said->key_len);
+    key_hints_forget(said->key, said->key_len);
 }
 
 /* A hit that was to be learned again: what cannot be is not repeated. */
-static void again(statics *st, const lesson *said)
+static void again(serve_state *st, const lesson *said)
 {
     cache_entry *e = said->kind == LESSON_REFUSED
                          ? cache_find(st->cache, said->key, said->key_len)
@@ -39,7 +39,7 @@ static void again(statics *st, const lesson *said)
 
 /* A hit that went through httpd: is its answer ours? (Its bytes are compared
  * when it is learned.) */
-static void audit(loop *l, statics *st, const lesson *said)
+static void audit(loop *l, serve_state *st, const lesson *said)
 {
     cache_entry *e = cache_find(st->cache, said->key, said->key_len);
 
@@ -58,11 +58,12 @@ static void audit(loop *l, statics *st, const lesson *said)
     if (l->row) {
         SEAT_ADD(l->row, audited, 1);
     }
-    if (said->kind == LESSON_ANSWER && answer_same(&e->answer, &said->answer)) {
+    if (said->kind == LESSON_ANSWER
+        && response_same(&e->answer, &said->answer)) {
         return;
     }
     if (said->kind == LESSON_WIDEN
-        || (said->kind == LESSON_REFUSED && said->reason == LEARN_YOUNG)) {
+        || (said->kind == LESSON_REFUSED && said->reason == REASON_YOUNG)) {
         forget(st, e, said);
         return;
     }
@@ -72,10 +73,10 @@ static void audit(loop *l, statics *st, const lesson *said)
     learn_differs(said,
                   said->kind == LESSON_ANSWER ? "header fields" : "refused");
     cache_clear(st->cache);
-    known_clear();
+    key_hints_clear();
 }
 
-void study_lesson(loop *l, statics *st, const lesson *said)
+void apply_lesson(loop *l, serve_state *st, const lesson *said)
 {
     const lesson_server *tag;
 
@@ -95,12 +96,12 @@ void study_lesson(loop *l, statics *st, const lesson *said)
         || learn_is_off(said->server.server)) {
         return;
     }
-    tag = known_server(&said->server);
+    tag = vhosts_copy(&said->server);
     if (tag
         && cache_learn(st->cache, said->key, said->key_len, &said->answer,
                        said->path, &said->st, said->when, tag)
                == CACHE_LIVE) {
-        known_add(said->key, said->key_len);
+        key_hints_add(said->key, said->key_len);
         if (l->row) {
             SEAT_ADD(l->row, learned, 1);
         }

@@ -8,6 +8,6 @@
 #include "serve/state.h"
 
 /* Takes one lesson in; it stays the caller's. */
-void study_lesson(loop *l, statics *st, const lesson *said);
+void apply_lesson(loop *l, serve_state *st, const lesson *said);
 
 #endif

@@ -16,7 +16,7 @@
 #define LINGER_MAX 30000
 
 /* Keeps the bytes that were read and not answered. 0 or -1 */
-int fate_keep(conn *c, const char *bytes, size_t len)
+int finish_keep(conn *c, const char *bytes, size_t len)
 {
     char *copy = NULL;
 
@@ -33,9 +33,9 @@ int fate_keep(conn *c, const char *bytes, size_t len)
     return 0;
 }
 
-void fate_httpd(loop *l, conn *c, const char *bytes, size_t len)
+void finish_httpd(loop *l, conn *c, const char *bytes, size_t len)
 {
-    if (fate_keep(c, bytes, len)) {
+    if (finish_keep(c, bytes, len)) {
         loop_close(l, c);
         return;
     }
@@ -44,8 +44,7 @@ void fate_httpd(loop *l, conn *c, const char *bytes, size_t len)
 
 /* Until when the rest of a request may come, c->in_len bytes of which are
  * there: Timeout for each read, RequestReadTimeout for all of the head. */
-static int64_t read_deadline(const loop *l, const conn *c,
-                             const learn_address *a)
+static int64_t read_deadline(const loop *l, const conn *c, const address *a)
 {
     int64_t each = l->now + a->timeout;
     int64_t all = c->began + a->header_first;
@@ -62,13 +61,13 @@ static int64_t read_deadline(const loop *l, const conn *c,
     return all < each ? all : each;
 }
 
-void fate_slow(loop *l, conn *c)
+void finish_slow(loop *l, conn *c)
 {
     c->expired = 1;
     loop_hand_over(l, c);
 }
 
-void fate_more(loop *l, conn *c, const learn_address *a, int another)
+void finish_more(loop *l, conn *c, const address *a, int another)
 {
     int64_t until;
 
@@ -78,26 +77,26 @@ void fate_more(loop *l, conn *c, const learn_address *a, int another)
     }
     until = read_deadline(l, c, a);
     if (until <= l->now) {
-        fate_slow(l, c);
+        finish_slow(l, c);
         return;
     }
     loop_wait(l, c, EPOLLIN, until);
 }
 
 /* All is answered: waits for the next request as long as the vhost says. */
-void fate_idle(loop *l, conn *c, int64_t timeout)
+void finish_idle(loop *l, conn *c, int64_t timeout)
 {
     free(c->in);
     c->in = NULL;
     c->in_len = c->in_size = 0;
     c->state = CONN_IDLE;
     /* Its time goes on wherever it goes. */
-    wheel_set(&l->timers, &c->timer, l->now + timeout);
+    timer_wheel_set(&l->timers, &c->timer, l->now + timeout);
     if (__atomic_load_n(&l->stop, __ATOMIC_RELAXED) != LOOP_RUN) {
-        loopstop_let_go(l, c);
+        drain_let_go(l, c);
         return;
     }
-    if (even_give(l, c)) {
+    if (rebalance_give(l, c)) {
         return;
     }
     loop_wait(l, c, EPOLLIN, l->now + timeout);
@@ -105,7 +104,7 @@ void fate_idle(loop *l, conn *c, int64_t timeout)
 
 /* Our end of the connection is over; the client's is waited for, so that it
  * gets all of the answer. */
-void fate_linger(loop *l, conn *c)
+void finish_linger(loop *l, conn *c)
 {
     if (shutdown(c->fd, SHUT_WR)) {
         loop_close(l, c);
@@ -119,9 +118,9 @@ void fate_linger(loop *l, conn *c)
     loop_wait(l, c, EPOLLIN, l->now + LINGER);
 }
 
-void fate_drain(loop *l, conn *c)
+void finish_drain(loop *l, conn *c)
 {
-    statics *st = l->answers_ctx;
+    serve_state *st = l->answers_ctx;
     ssize_t n = recv(c->fd, st->in, sizeof(st->in), MSG_DONTWAIT);
 
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)

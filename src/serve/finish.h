@@ -1,7 +1,7 @@
 /*
  * fate: what becomes of a connection after its answers: it waits for the
  * next request, is httpd's, or lingers until the client has all of it. Loop
- * thread only; but for fate_keep() the connection is not the caller's any
+ * thread only; but for finish_keep() the connection is not the caller's any
  * more.
  */
 #ifndef CPUAFFINITY_FINISH_H
@@ -12,27 +12,27 @@
 
 /* Keeps a copy of bytes that were read and not answered, instead of those
  * that were kept. @return 0 or -1 without memory */
-int fate_keep(conn *c, const char *bytes, size_t len);
+int finish_keep(conn *c, const char *bytes, size_t len);
 
 /* httpd's from here on, with these bytes. */
-void fate_httpd(loop *l, conn *c, const char *bytes, size_t len);
+void finish_httpd(loop *l, conn *c, const char *bytes, size_t len);
 
 /* Waits for the rest of a request, some of which is kept; @a another than
  * before. What comes after its time gives it no more of that. */
-void fate_more(loop *l, conn *c, const learn_address *a, int another);
+void finish_more(loop *l, conn *c, const address *a, int another);
 
 /* The rest of a request did not come in time: httpd's, which knows how to say
  * that and is not to wait again. */
-void fate_slow(loop *l, conn *c);
+void finish_slow(loop *l, conn *c);
 
 /* Waits for a request, @a timeout ms; goes to the next generation when the
  * loop stops. */
-void fate_idle(loop *l, conn *c, int64_t timeout);
+void finish_idle(loop *l, conn *c, int64_t timeout);
 
 /* Ends our side and waits for the client's end as httpd does. */
-void fate_linger(loop *l, conn *c);
+void finish_linger(loop *l, conn *c);
 
 /* Events of a connection that lingers. */
-void fate_drain(loop *l, conn *c);
+void finish_drain(loop *l, conn *c);
 
 #endif

@@ -3,21 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-int lines_reserve(lines *ls)
+int pending_log_reserve(pending_log *ls)
 {
-    return !ls->needed || (ls->n < SEND_PARTS && !accesslog_reserve());
+    return !ls->needed || (ls->n < SEND_PARTS && !access_log_reserve());
 }
 
-void lines_cancel(lines *ls)
+void pending_log_cancel(pending_log *ls)
 {
     if (ls->needed) {
-        accesslog_cancel();
+        access_log_cancel();
     }
 }
 
-void lines_add(lines *ls, const conn *c, cache_entry *e, const server_rec *s,
-               const request *req, const char *head, const char *made,
-               const answer_reply *reply)
+void pending_log_add(pending_log *ls, const conn *c, cache_entry *e,
+                     const server_rec *s, const request *req, const char *head,
+                     const char *made, const response_reply *reply)
 {
     line *l;
 
@@ -28,7 +28,7 @@ void lines_add(lines *ls, const conn *c, cache_entry *e, const server_rec *s,
     l->req = *req;
     l->entry = e;
     cache_hold(e);
-    l->record = (accesslog_record){
+    l->record = (access_log_record){
         .server = s,
         .remote = &c->remote,
         .local = &c->local,
@@ -47,9 +47,9 @@ void lines_add(lines *ls, const conn *c, cache_entry *e, const server_rec *s,
     };
 }
 
-void lines_close(lines *ls, int waits)
+void pending_log_close(pending_log *ls, int waits)
 {
-    accesslog_record *last = ls->n ? &ls->line[ls->n - 1].record : NULL;
+    access_log_record *last = ls->n ? &ls->line[ls->n - 1].record : NULL;
 
     if (last && (waits || !last->body)) {
         last->keepalive = 0;
@@ -58,7 +58,7 @@ void lines_close(lines *ls, int waits)
 
 /* What has left belongs to the first of them. As httpd has it: what was to be
  * sent is the body's length, and what was sent is what the kernel took. */
-static void settle(accesslog_record *r, int64_t *sent)
+static void settle(access_log_record *r, int64_t *sent)
 {
     if (r->sent > *sent) {
         r->aborted = 1;
@@ -67,7 +67,7 @@ static void settle(accesslog_record *r, int64_t *sent)
     *sent -= r->sent;
 }
 
-void lines_end(lines *ls, cache *c, int64_t left)
+void pending_log_end(pending_log *ls, cache *c, int64_t left)
 {
     int64_t sent = 0;
     int i;
@@ -78,7 +78,7 @@ void lines_end(lines *ls, cache *c, int64_t left)
     sent = left < sent ? sent - left : 0;
     for (i = 0; i < ls->n; i++) {
         settle(&ls->line[i].record, &sent);
-        accesslog_write(&ls->line[i].record);
+        access_log_write(&ls->line[i].record);
         cache_release(c, ls->line[i].entry);
     }
     ls->n = 0;
@@ -109,7 +109,7 @@ static line *copy_line(const line *from)
     return l;
 }
 
-line *lines_keep(lines *ls, cache *c)
+line *pending_log_keep(pending_log *ls, cache *c)
 {
     line *first = NULL, **end = &first;
     int i;
@@ -122,7 +122,7 @@ line *lines_keep(lines *ls, cache *c)
             end = &l->next;
         }
         else {
-            accesslog_write(&ls->line[i].record);
+            access_log_write(&ls->line[i].record);
             cache_release(c, ls->line[i].entry);
         }
     }
@@ -130,7 +130,7 @@ line *lines_keep(lines *ls, cache *c)
     return first;
 }
 
-void lines_kept_end(cache *c, line *kept, int64_t left)
+void pending_log_kept_end(cache *c, line *kept, int64_t left)
 {
     int64_t sent = -left;
     line *l;
@@ -142,7 +142,7 @@ void lines_kept_end(cache *c, line *kept, int64_t left)
     while ((l = kept)) {
         kept = l->next;
         settle(&l->record, &sent);
-        accesslog_write(&l->record);
+        access_log_write(&l->record);
         cache_release(c, l->entry);
         free(l);
     }

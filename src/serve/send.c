@@ -251,12 +251,12 @@ static ssize_t copy_some(send_buffers *b, int fd, sending *s, size_t want)
 static size_t warm_some(sending *s, int64_t want, int64_t now)
 {
     cache_file *f = s->entry->file;
-    int64_t n =
-        f->data ? want
-                : cold_ready_lately(&f->warm, f->fd, s->file_off, want, now);
+    int64_t n = f->data ? want
+                        : page_cache_ready_lately(&f->warm, f->fd, s->file_off,
+                                                  want, now);
 
-    if (n == 0 && ++s->looks >= COLD_LOOKS) {
-        n = want < COLD_STEP ? want : COLD_STEP;
+    if (n == 0 && ++s->looks >= PAGE_CACHE_LOOKS) {
+        n = want < PAGE_CACHE_STEP ? want : PAGE_CACHE_STEP;
     }
     if (n > 0) {
         s->looks = 0;

@@ -64,7 +64,7 @@ typedef enum send_result {
     SEND_DONE,
     SEND_BLOCKED, /* the socket is full: wait for EPOLLOUT */
     SEND_SLICED,  /* enough for one turn: wait for EPOLLOUT too */
-    SEND_COLD,    /* the file is not in memory: again after COLD_WAIT */
+    SEND_COLD,    /* the file is not in memory: again after PAGE_CACHE_WAIT */
     SEND_FAILED   /* the client is gone or the file was cut: abort */
 } send_result;
 

@@ -16,7 +16,7 @@
 /* Read at once while others keep much that waits for them. */
 #define TIGHT_READ 1024
 
-static const learn_address *address_of(const statics *st, const conn *c)
+static const address *address_of(const serve_state *st, const conn *c)
 {
     return st->addresses[c->group];
 }
@@ -26,12 +26,12 @@ static const lesson_server *server_of(const cache_entry *e)
     return e->tag;
 }
 
-static void drop_sending(statics *st, conn *c)
+static void drop_sending(serve_state *st, conn *c)
 {
     sending *job = c->answer;
 
     if (job && job->lines) {
-        lines_kept_end(st->cache, job->lines, send_left(job));
+        pending_log_kept_end(st->cache, job->lines, send_left(job));
     }
     if (job) {
         score_drop(&st->score, job);
@@ -43,7 +43,7 @@ static void drop_sending(statics *st, conn *c)
 typedef struct serving {
     loop *l;
     conn *c;
-    statics *st;
+    serve_state *st;
     int64_t idle;    /* ms after the last answer; -1: there was none yet */
     int64_t timeout; /* ms for the client to take something */
     int64_t unsent;  /* what a failure left of the batch */
@@ -60,7 +60,7 @@ typedef enum served {
 static void wait_to_go_on(loop *l, conn *c, send_result r, int64_t timeout)
 {
     if (r == SEND_COLD) {
-        loop_wait(l, c, LOOP_END_ONLY, l->now + COLD_WAIT);
+        loop_wait(l, c, LOOP_END_ONLY, l->now + PAGE_CACHE_WAIT);
     }
     else {
         loop_wait(l, c, EPOLLOUT, l->now + timeout);
@@ -72,7 +72,7 @@ static served wait_to_send(serving *s, send_result r, const char *rest,
 {
     sending *job = s->c->answer;
 
-    if (fate_keep(s->c, rest, len)) {
+    if (finish_keep(s->c, rest, len)) {
         loop_close(s->l, s->c);
         return GONE;
     }
@@ -91,17 +91,17 @@ static void end_batch(serving *s, send_result r)
 {
     int64_t left = r == SEND_FAILED ? s->unsent : 0;
     sending *job = s->c->answer;
-    statics *st = s->st;
+    serve_state *st = s->st;
 
     if (s->close) {
-        lines_close(&st->lines, r != SEND_DONE);
+        pending_log_close(&st->lines, r != SEND_DONE);
     }
     if (r == SEND_DONE || r == SEND_FAILED || !job) {
-        lines_end(&st->lines, st->cache, left);
+        pending_log_end(&st->lines, st->cache, left);
         score_batch(&st->score, left);
         return;
     }
-    job->lines = lines_keep(&st->lines, st->cache);
+    job->lines = pending_log_keep(&st->lines, st->cache);
     score_keep(&st->score, job);
 }
 
@@ -145,7 +145,7 @@ static served flush(serving *s, const char *rest, size_t len)
 }
 
 /* The batch with the head, then the file. */
-static served send_file(serving *s, cache_entry *e, const answer_reply *reply,
+static served send_file(serving *s, cache_entry *e, const response_reply *reply,
                         const char *rest, size_t len)
 {
     sending *job = send_make();
@@ -177,18 +177,18 @@ static served send_file(serving *s, cache_entry *e, const answer_reply *reply,
 /* Makes the reply in the batch; the batch may be sent for want of room.
  * @return SERVED with *made set, or 0: httpd's */
 static served make(serving *s, cache_entry *e, const request *req,
-                   const char *head, size_t left, answer_reply *reply,
+                   const char *head, size_t left, response_reply *reply,
                    int *made)
 {
     const lesson_server *v = server_of(e);
-    answer_connection state = {
+    response_connection state = {
         .keepalives = (int)s->c->keepalives,
         .keep_alive = v->keep_alive,
         .max = v->keep_alive_max,
         .timeout = v->keep_alive_timeout,
         .stopping = __atomic_load_n(&s->l->stop, __ATOMIC_RELAXED) != LOOP_RUN,
     };
-    size_t size = e->answer.head_len + ANSWER_EXTRA;
+    size_t size = e->answer.head_len + RESPONSE_EXTRA;
     char *room = send_head_room(&s->st->out, size);
 
     *made = 0;
@@ -205,12 +205,12 @@ static served make(serving *s, cache_entry *e, const request *req,
         room = send_head_room(&s->st->out, size);
     }
     *made = room
-            && answer_make(&e->answer, req, head, &s->st->clock, &state, room,
-                           size, reply);
+            && response_make(&e->answer, req, head, &s->st->clock, &state, room,
+                             size, reply);
     return SERVED;
 }
 
-static void count(serving *s, const request *req, const answer_reply *reply)
+static void count(serving *s, const request *req, const response_reply *reply)
 {
     score_add(&s->st->score, req->consumed + (s->st->lines.piped != 0),
               reply->head_len, reply->body_len);
@@ -227,21 +227,21 @@ static void count(serving *s, const request *req, const answer_reply *reply)
 static int repeat(serving *s, cache_entry *e, const request *req,
                   const char *head, size_t left, served *result)
 {
-    answer_reply reply;
+    response_reply reply;
     const char *rest = head + req->consumed;
     size_t rest_len = left - req->consumed;
     int made;
 
-    if (!lines_reserve(&s->st->lines)) {
+    if (!pending_log_reserve(&s->st->lines)) {
         return 1;
     }
     *result = make(s, e, req, head, left, &reply, &made);
     if (!made) {
-        lines_cancel(&s->st->lines);
+        pending_log_cancel(&s->st->lines);
         return *result == SERVED;
     }
-    lines_add(&s->st->lines, s->c, e, server_of(e)->server, req, head,
-              s->st->out.head + s->st->out.head_used, &reply);
+    pending_log_add(&s->st->lines, s->c, e, server_of(e)->server, req, head,
+                    s->st->out.head + s->st->out.head_used, &reply);
     s->c->keepalives = (uint32_t)reply.keepalives;
     s->close = !reply.keepalive;
     s->idle = server_of(e)->idle / 1000;
@@ -270,7 +270,7 @@ static served hand_over(serving *s, const request *req,
         return r;
     }
     if (s->close) {
-        fate_linger(s->l, c);
+        finish_linger(s->l, c);
         return GONE;
     }
     if (key_len) {
@@ -279,7 +279,7 @@ static served hand_over(serving *s, const request *req,
                                    s->l->now);
         c->drop_note = free;
     }
-    fate_httpd(s->l, c, head, left);
+    finish_httpd(s->l, c, head, left);
     return GONE;
 }
 
@@ -288,25 +288,25 @@ static served serve_one(serving *s, const char *head, size_t left,
                         const request *req)
 {
     unsigned char key[REQUEST_KEY];
-    size_t len = static_key(req, head, &s->c->local, (int)s->c->keepalives,
-                            s->st->vary, key);
+    size_t len = state_key(req, head, &s->c->local, (int)s->c->keepalives,
+                           s->st->vary, key);
     cache_entry *e = len ? cache_find(s->st->cache, key, len) : NULL;
     lesson_ask ask = LESSON_NEW;
     served result;
 
-    if (e && learn_setenvif(req, head)) {
-        notmine_count(REQUEST_WHY_SETENVIF);
+    if (e && setenvif_matches(req, head)) {
+        not_mine_count(REQUEST_WHY_SETENVIF);
         len = 0;
         e = NULL;
     }
     else if (!len) {
-        notmine_count(REQUEST_WHY_KEY);
+        not_mine_count(REQUEST_WHY_KEY);
     }
     if (e && cache_use(s->st->cache, e, s->l->now)) {
-        if (ask_audit(s->l, s->st, e)) {
+        if (revalidate_audit(s->l, s->st, e)) {
             ask = LESSON_AUDIT;
         }
-        else if (ask_again(s->l, e, req)) {
+        else if (revalidate_again(s->l, e, req)) {
             ask = LESSON_AGAIN;
         }
         if (ask == LESSON_NEW && !repeat(s, e, req, head, left, &result)) {
@@ -316,7 +316,7 @@ static served serve_one(serving *s, const char *head, size_t left,
         len = ask == LESSON_NEW ? 0 : len;
     }
     else if (len) {
-        known_forget(key, len);
+        key_hints_forget(key, len);
     }
     return hand_over(s, req, key, len, ask, head, left);
 }
@@ -325,8 +325,8 @@ static served serve_one(serving *s, const char *head, size_t left,
  * answer that went before it; -1: there was none. */
 static void serve(loop *l, conn *c, const char *bytes, size_t len, int64_t idle)
 {
-    statics *st = l->answers_ctx;
-    const learn_address *a = address_of(st, c);
+    serve_state *st = l->answers_ctx;
+    const address *a = address_of(st, c);
     serving s = {.l = l, .c = c, .st = st, .idle = idle, .timeout = a->timeout};
     int piped = idle >= 0;
     size_t pos = 0;
@@ -348,7 +348,7 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len, int64_t idle)
             break;
         }
         if (v == REQUEST_NOT_MINE) {
-            notmine_count(req.why);
+            not_mine_count(req.why);
             hand_over(&s, NULL, NULL, 0, LESSON_NEW, bytes + pos, len - pos);
             return;
         }
@@ -365,22 +365,22 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len, int64_t idle)
         return;
     }
     if (s.close) {
-        fate_linger(l, c);
+        finish_linger(l, c);
     }
     else if (pos == len) {
-        fate_idle(l, c, s.idle);
+        finish_idle(l, c, s.idle);
     }
-    else if (fate_keep(c, bytes + pos, len - pos)) {
+    else if (finish_keep(c, bytes + pos, len - pos)) {
         loop_close(l, c);
     }
     else {
-        fate_more(l, c, a, pos > 0);
+        finish_more(l, c, a, pos > 0);
     }
 }
 
 static void go_on_sending(loop *l, conn *c)
 {
-    statics *st = l->answers_ctx;
+    serve_state *st = l->answers_ctx;
     sending *job = c->answer;
     send_result r = send_go_on(&st->out, c->fd, job, l->now);
     int over = job->close;
@@ -398,11 +398,11 @@ static void go_on_sending(loop *l, conn *c)
     }
     drop_sending(st, c);
     if (over) {
-        fate_linger(l, c);
+        finish_linger(l, c);
         return;
     }
     if (!in) {
-        fate_idle(l, c, idle);
+        finish_idle(l, c, idle);
         return;
     }
     /* The next requests were read before this answer had left. */
@@ -416,7 +416,7 @@ static void go_on_sending(loop *l, conn *c)
 
 static void read_more(loop *l, conn *c)
 {
-    statics *st = l->answers_ctx;
+    serve_state *st = l->answers_ctx;
     size_t have = c->in_len, room = sizeof(st->in) - have;
     ssize_t n;
 
@@ -432,7 +432,7 @@ static void read_more(loop *l, conn *c)
     }
     else if (n == 0 && have) {
         /* Half a request and the client's end: httpd knows what to say. */
-        fate_httpd(l, c, st->in, have);
+        finish_httpd(l, c, st->in, have);
     }
     else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
         loop_close(l, c);
@@ -443,7 +443,7 @@ static void read_more(loop *l, conn *c)
     }
     else if (!c->events) {
         /* httpd waits for its first byte as for the others. */
-        fate_more(l, c, address_of(st, c), 0);
+        finish_more(l, c, address_of(st, c), 0);
     }
 }
 
@@ -454,7 +454,7 @@ void serve_ready(loop *l, conn *c, uint32_t events)
         go_on_sending(l, c);
         break;
     case CONN_CLOSING:
-        fate_drain(l, c);
+        finish_drain(l, c);
         break;
     default:
         read_more(l, c);
@@ -474,7 +474,7 @@ void serve_expired(loop *l, conn *c)
         return;
     }
     if (c->state == CONN_READING) {
-        fate_slow(l, c);
+        finish_slow(l, c);
         return;
     }
     loop_close(l, c);

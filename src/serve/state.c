@@ -21,23 +21,22 @@ APLOG_USE_MODULE(cpuaffinity);
 /* For slow clients at least; as a rule a quarter of FixedStaticMemory. */
 #define KEPT_LEAST (1024 * 1024)
 
-static statics *the_statics;
+static serve_state *the_statics;
 
-statics *static_get(void)
+serve_state *state_get(void)
 {
     return __atomic_load_n(&the_statics, __ATOMIC_ACQUIRE);
 }
 
-size_t static_key(const request *req, const char *head,
-                  const parcel_addr *local, int keepalives, uint64_t vary,
-                  unsigned char key[REQUEST_KEY])
+size_t state_key(const request *req, const char *head, const addr *local,
+                 int keepalives, uint64_t vary, unsigned char key[REQUEST_KEY])
 {
     unsigned char
         where[sizeof(in_port_t) + sizeof(struct in6_addr) + sizeof(uint32_t)];
     size_t len = sizeof(in_port_t);
 
     /* Virtual hosts are told apart by it: without, nothing is known. */
-    if (!parcel_addr_is_known(local)) {
+    if (!handoff_addr_is_known(local)) {
         return 0;
     }
     /* The port stands at the same place in both families. */
@@ -56,30 +55,30 @@ size_t static_key(const request *req, const char *head,
     return request_key(req, head, where, len, keepalives == 0, vary, key);
 }
 
-void static_tell_time(statics *st)
+void static_tell_time(serve_state *st)
 {
     struct timespec t;
 
     clock_gettime(CLOCK_REALTIME_COARSE, &t);
     if (t.tv_sec != st->clock.seconds) {
-        answer_clock_set(&st->clock, t.tv_sec);
+        response_clock_set(&st->clock, t.tv_sec);
     }
 }
 
 /* What was learned here and in the other processes. */
-static void study(loop *l, statics *st)
+static void study(loop *l, serve_state *st)
 {
     const lesson *heard;
     lesson *said;
     int n, m;
 
     for (n = 0; n < LESSONS && (said = lesson_next()); n++) {
-        study_lesson(l, st, said);
+        apply_lesson(l, st, said);
         lesson_free(said);
     }
-    for (m = 0; m < LESSONS && notice_read(&heard); m++) {
+    for (m = 0; m < LESSONS && peer_share_read(&heard); m++) {
         if (heard) {
-            study_lesson(l, st, heard);
+            apply_lesson(l, st, heard);
         }
     }
     if (n == LESSONS || m == LESSONS) {
@@ -89,12 +88,12 @@ static void study(loop *l, statics *st)
 
 static void turn(loop *l, int64_t now)
 {
-    statics *st = l->answers_ctx;
+    serve_state *st = l->answers_ctx;
 
     if (learn_offs() != st->offs) {
         st->offs = learn_offs();
         cache_clear(st->cache);
-        known_clear();
+        key_hints_clear();
     }
     study(l, st);
     if (l->row) {
@@ -111,14 +110,14 @@ static void turn(loop *l, int64_t now)
 
 static int reads(loop *l, const sockets_group *g)
 {
-    const statics *st = static_get();
+    const serve_state *st = state_get();
 
     return st && st->addresses[g - l->sockets->groups]->reads;
 }
 
 static void begin(loop *l)
 {
-    statics *st = static_get();
+    serve_state *st = state_get();
 
     l->answers_ctx = st;
     score_begin(&st->score);
@@ -127,12 +126,12 @@ static void begin(loop *l)
 /* All connections are closed by now. */
 static void end(loop *l)
 {
-    statics *st = l->answers_ctx;
+    serve_state *st = l->answers_ctx;
 
     lesson_close();
     score_turn(&st->score, &l->slot, l->now, SERVER_DEAD);
     if (st->lines.needed) {
-        accesslog_stop();
+        access_log_stop();
     }
     __atomic_store_n(&the_statics, NULL, __ATOMIC_RELEASE);
     cache_clear(st->cache);
@@ -155,7 +154,7 @@ static unsigned least(unsigned a, unsigned b)
     return !a ? b : !b || a < b ? a : b;
 }
 
-static int look_at_addresses(statics *st, apr_pool_t *p,
+static int look_at_addresses(serve_state *st, apr_pool_t *p,
                              const sockets_set *sockets)
 {
     int i, any = 0;
@@ -164,8 +163,8 @@ static int look_at_addresses(statics *st, apr_pool_t *p,
         apr_pcalloc(p, sizeof(*st->addresses) * (size_t)sockets->ngroups);
     for (i = 0; i < sockets->ngroups; i++) {
         const sockets_group *g = &sockets->groups[i];
-        const learn_address *a = learn_address_make(
-            p, (const struct sockaddr *)&g->local, g->protocol);
+        const address *a =
+            address_make(p, (const struct sockaddr *)&g->local, g->protocol);
 
         st->addresses[i] = a;
         if (a->reads) {
@@ -179,17 +178,17 @@ static int look_at_addresses(statics *st, apr_pool_t *p,
     return any;
 }
 
-const loop_server *static_make(apr_pool_t *pchild, server_rec *s,
-                               const sockets_set *sockets)
+const loop_server *setup_make(apr_pool_t *pchild, server_rec *s,
+                              const sockets_set *sockets)
 {
     const config_server *cf = config_get(s);
-    statics *st = apr_pcalloc(pchild, sizeof(*st));
+    serve_state *st = apr_pcalloc(pchild, sizeof(*st));
 
     if (!look_at_addresses(st, pchild, sockets)) {
         return NULL;
     }
     st->server = s;
-    st->lines.needed = accesslog_needed();
+    st->lines.needed = access_log_needed();
     st->vary = 1ull << REQUEST_ACCEPT_ENCODING;
     st->config.entries = (unsigned)cf->cache_entries;
     st->config.valid = cf->cache_valid;
@@ -201,15 +200,15 @@ const loop_server *static_make(apr_pool_t *pchild, server_rec *s,
     if (getrandom(st->config.secret, sizeof(st->config.secret), 0)
             != sizeof(st->config.secret)
         || !(st->cache = cache_make(&st->config))
-        || known_make(pchild, st->config.entries)) {
+        || key_hints_make(pchild, st->config.entries)) {
         ap_log_error(APLOG_MARK, APLOG_ERR, errno, s,
                      "FixedStatic: no cache for this process");
         return NULL;
     }
     if (st->lines.needed) {
-        accesslog_start(s);
+        access_log_start(s);
     }
-    notice_follow();
+    peer_share_follow();
     __atomic_store_n(&the_statics, st, __ATOMIC_RELEASE);
     return &server;
 }

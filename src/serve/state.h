@@ -18,24 +18,24 @@
 #include "serve/send.h"
 
 /* Bytes read at once; a connection never has more waiting. */
-#define STATIC_READ PARCEL_BYTES
+#define STATE_READ HANDOFF_BYTES
 
 /* What the loop's thread keeps; one per process. */
-typedef struct statics {
+typedef struct serve_state {
     server_rec *server;
-    const learn_address **addresses; /* of each group of sockets */
-    request_limits limits;           /* the smallest of all addresses */
+    const address **addresses; /* of each group of sockets */
+    request_limits limits;     /* the smallest of all addresses */
     cache_config config;
     cache *cache;
-    answer_clock clock;
+    response_clock clock;
     uint64_t vary;   /* atomic: fields whose values are in keys; grows */
     unsigned audits; /* that are due */
     unsigned offs;   /* learn_offs() when it was looked at */
     send_buffers out;
-    lines lines;
+    pending_log lines;
     score score;
-    char in[STATIC_READ];
-} statics;
+    char in[STATE_READ];
+} serve_state;
 
 /*
  * Prepares the answers of this child. In child_init after
@@ -43,12 +43,12 @@ typedef struct statics {
  * @return what to give the loop, or NULL: no address has a FixedStatic vhost
  *         behind it, or there is no memory (logged)
  */
-const loop_server *static_make(apr_pool_t *pchild, server_rec *s,
-                               const sockets_set *sockets);
+const loop_server *setup_make(apr_pool_t *pchild, server_rec *s,
+                              const sockets_set *sockets);
 
 /* The statics of this child, NULL without. Any thread; what it points to is
  * the loop's but for vary and limits. */
-statics *static_get(void);
+serve_state *state_get(void);
 
 /*
  * The key of a request that is mine.
@@ -57,12 +57,11 @@ statics *static_get(void);
  * @param keepalives answered on the connection before
  * @return its length, 0: none, not mine. Any thread
  */
-size_t static_key(const request *req, const char *head,
-                  const parcel_addr *local, int keepalives, uint64_t vary,
-                  unsigned char key[REQUEST_KEY]);
+size_t state_key(const request *req, const char *head, const addr *local,
+                 int keepalives, uint64_t vary, unsigned char key[REQUEST_KEY]);
 
 /* Makes st->clock show the time: of the request's second, as httpd's
  * r->request_time. The loop's thread. */
-void static_tell_time(statics *st);
+void static_tell_time(serve_state *st);
 
 #endif

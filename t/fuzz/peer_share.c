@@ -21,34 +21,34 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *bytes = (const char *)data;
-    const char *key = bytes + NOTICE_FIXED;
-    struct iovec parts[NOTICE_PARTS];
-    char head[ANSWER_HEAD], again[ANSWER_HEAD], fixed[NOTICE_FIXED];
+    const char *key = bytes + PEER_SHARE_FIXED;
+    struct iovec parts[PEER_SHARE_PARTS];
+    char head[RESPONSE_HEAD], again[RESPONSE_HEAD], fixed[PEER_SHARE_FIXED];
     lesson l, other;
     size_t len = 0, i;
     char *copy;
 
-    if (notice_parse(bytes, size, NOW, &l, head)) {
+    if (peer_share_parse(bytes, size, NOW, &l, head)) {
         return 0;
     }
     CHECK(l.kind == LESSON_ANSWER || l.kind == LESSON_WIDEN);
     CHECK((const char *)l.key == key && l.path == key + l.key_len);
     CHECK(l.path + strlen(l.path) < bytes + size && l.path[0] == '/');
-    CHECK(l.answer.head == head && l.answer.head_len <= ANSWER_HEAD);
+    CHECK(l.answer.head == head && l.answer.head_len <= RESPONSE_HEAD);
     CHECK(!memcmp(head + l.answer.head_len - 4, "\r\n\r\n", 4));
-    notice_write(&l, fixed, parts);
-    for (i = 0; i < NOTICE_PARTS; i++) {
+    peer_share_write(&l, fixed, parts);
+    for (i = 0; i < PEER_SHARE_PARTS; i++) {
         len += parts[i].iov_len;
     }
     CHECK(len <= size);
     copy = malloc(len);
     len = 0;
-    for (i = 0; i < NOTICE_PARTS; i++) {
+    for (i = 0; i < PEER_SHARE_PARTS; i++) {
         memcpy(copy + len, parts[i].iov_base, parts[i].iov_len);
         len += parts[i].iov_len;
     }
-    CHECK(!notice_parse(copy, len, NOW, &other, again));
-    CHECK(answer_same(&l.answer, &other.answer));
+    CHECK(!peer_share_parse(copy, len, NOW, &other, again));
+    CHECK(response_same(&l.answer, &other.answer));
     CHECK(l.answer.no_range == other.answer.no_range
           && l.answer.etag == other.answer.etag
           && l.answer.length_at == other.answer.length_at);

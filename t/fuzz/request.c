@@ -48,7 +48,7 @@ static void check_mine(const uint8_t *data, size_t size, const request *req)
     check_slice(req, req->target);
     for (id = 0; id < 64; id++) {
         if (request_has(req, id)) {
-            CHECK(requestfield_name(id));
+            CHECK(request_field_name(id));
             check_slice(req, req->header[id]);
         }
     }
@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_mine(data, size, &req);
     }
     if (whole == REQUEST_NOT_MINE) {
-        CHECK(requestwhy_name(req.why));
+        CHECK(request_why_name(req.why));
         CHECK((size_t)req.culprit.off + req.culprit.len <= size);
     }
     end = whole == REQUEST_MINE ? req.consumed : size;

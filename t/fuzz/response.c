@@ -16,12 +16,12 @@
         }                                                                      \
     } while (0)
 
-static void check_reply(const answer *a, const request *req, const char *buf,
-                        const answer_reply *r)
+static void check_reply(const response *a, const request *req, const char *buf,
+                        const response_reply *r)
 {
     char want[128];
 
-    CHECK(r->head_len <= (size_t)a->head_len + ANSWER_EXTRA);
+    CHECK(r->head_len <= (size_t)a->head_len + RESPONSE_EXTRA);
     CHECK(!memcmp(buf + r->head_len - 4, "\r\n\r\n", 4));
     CHECK(!memcmp(buf, "HTTP/1.1 ", 9));
     CHECK(atoi(buf + 9) == r->status);
@@ -50,8 +50,8 @@ static void check_reply(const answer *a, const request *req, const char *buf,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *head = (const char *)data + 8, *ask, *error;
-    char *copy, *other, buf[ANSWER_HEAD + ANSWER_EXTRA];
-    answer a, b;
+    char *copy, *other, buf[RESPONSE_HEAD + RESPONSE_EXTRA];
+    response a, b;
     request req;
     size_t head_len, ask_len;
 
@@ -62,25 +62,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ask_len = size - 8 - head_len - 1;
     copy = malloc(head_len + 1);
     other = malloc(head_len + 1);
-    if (answer_learn(&a, head, head_len, data[0] | (data[1] & 15) << 8,
-                     data[2] & 3, copy, &error)
+    if (response_learn(&a, head, head_len, data[0] | (data[1] & 15) << 8,
+                       data[2] & 3, copy, &error)
         == 0) {
         CHECK(a.head_len <= head_len && a.slot <= a.head_len);
-        answer_copy(&b, &a, other);
-        CHECK(answer_same(&a, &b));
+        response_copy(&b, &a, other);
+        CHECK(response_same(&a, &b));
         if (request_recognise(ask, ask_len, NULL, &req) == REQUEST_MINE) {
-            answer_connection c = {data[3], data[4] & 1, data[5],
-                                   data[6] * 500000, data[4] >> 1 & 1};
-            answer_clock clock;
-            answer_reply r;
+            response_connection c = {data[3], data[4] & 1, data[5],
+                                     data[6] * 500000, data[4] >> 1 & 1};
+            response_clock clock;
+            response_reply r;
 
-            answer_clock_set(&clock, 784111777 + data[7]);
-            if (answer_make(&b, &req, ask, &clock, &c, buf,
-                            (size_t)b.head_len + ANSWER_EXTRA, &r)) {
+            response_clock_set(&clock, 784111777 + data[7]);
+            if (response_make(&b, &req, ask, &clock, &c, buf,
+                              (size_t)b.head_len + RESPONSE_EXTRA, &r)) {
                 check_reply(&b, &req, buf, &r);
             }
-            CHECK(!answer_make(&b, &req, ask, &clock, &c, buf, b.head_len, &r));
-            answer_verify(&b, &req, ask, &c, head, head_len);
+            CHECK(
+                !response_make(&b, &req, ask, &clock, &c, buf, b.head_len, &r));
+            response_verify(&b, &req, ask, &c, head, head_len);
         }
     }
     free(copy);

@@ -14,7 +14,7 @@
 #include <string.h>
 
 static char head[65536], copy[65536], bytes[65536], sent[65536];
-static answer learned;
+static response learned;
 
 static int take(char *to, size_t len)
 {
@@ -28,7 +28,7 @@ static void learn(size_t len, long size, unsigned flags)
     if (!take(head, len)) {
         exit(1);
     }
-    if (answer_learn(&learned, head, len, size, flags, copy, &error)) {
+    if (response_learn(&learned, head, len, size, flags, copy, &error)) {
         printf("refused %s\n", error);
     }
     else {
@@ -36,24 +36,24 @@ static void learn(size_t len, long size, unsigned flags)
     }
 }
 
-static void ask(size_t len, const answer_connection *conn, long seconds)
+static void ask(size_t len, const response_connection *conn, long seconds)
 {
     static const char *const verdicts[] = {"", "not-mine", "incomplete"};
-    answer_clock clock;
-    answer_reply reply;
+    response_clock clock;
+    response_reply reply;
     request req;
     request_verdict v;
 
     if (!take(bytes, len)) {
         exit(1);
     }
-    answer_clock_set(&clock, seconds);
+    response_clock_set(&clock, seconds);
     v = request_recognise(bytes, len, NULL, &req);
     if (v != REQUEST_MINE) {
         printf("%s\n", verdicts[v]);
     }
-    else if (!answer_make(&learned, &req, bytes, &clock, conn, sent,
-                          sizeof(sent), &reply)) {
+    else if (!response_make(&learned, &req, bytes, &clock, conn, sent,
+                            sizeof(sent), &reply)) {
         printf("decline\n");
     }
     else {
@@ -64,18 +64,18 @@ static void ask(size_t len, const answer_connection *conn, long seconds)
     }
 }
 
-static void verify(size_t len, const answer_connection *conn, size_t sent_len)
+static void verify(size_t len, const response_connection *conn, size_t sent_len)
 {
     request req;
 
     if (!take(bytes, len) || !take(sent, sent_len)) {
         exit(1);
     }
-    printf("%s\n",
-           request_recognise(bytes, len, NULL, &req) == REQUEST_MINE
-                   && answer_verify(&learned, &req, bytes, conn, sent, sent_len)
-               ? "yes"
-               : "no");
+    printf("%s\n", request_recognise(bytes, len, NULL, &req) == REQUEST_MINE
+                           && response_verify(&learned, &req, bytes, conn, sent,
+                                              sent_len)
+                       ? "yes"
+                       : "no");
 }
 
 /* Splits "word number number …" in place. @return how many numbers */
@@ -108,13 +108,14 @@ int main(void)
             learn((size_t)v[0], v[1], (unsigned)v[2]);
         }
         else if (!strcmp(line, "ask") && n == 7) {
-            answer_connection conn = {(int)v[1], (int)v[2], (int)v[3], v[4],
-                                      (int)v[5]};
+            response_connection conn = {(int)v[1], (int)v[2], (int)v[3], v[4],
+                                        (int)v[5]};
 
             ask((size_t)v[0], &conn, v[6]);
         }
         else if (!strcmp(line, "verify") && n == 6) {
-            answer_connection conn = {(int)v[1], (int)v[2], (int)v[3], v[4], 0};
+            response_connection conn = {(int)v[1], (int)v[2], (int)v[3], v[4],
+                                        0};
 
             verify((size_t)v[0], &conn, (size_t)v[5]);
         }

@@ -1,5 +1,4 @@
-/* links: src/http/blank.c
- * All inputs of up to nine bytes of CR, LF and another. */
+/* All inputs of up to nine bytes of CR, LF and another. */
 #include "http/blank.h"
 
 #include <string.h>

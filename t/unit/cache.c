@@ -40,7 +40,7 @@ static void clocked(void)
     cache *c = make();
 
     write_file("a", "hello");
-    flags = ANSWER_CLOCKED;
+    flags = RESPONSE_CLOCKED;
     is_int(learn(c, "k", "a", "", 0), CACHE_ONCE, "once");
     is_int(learn(c, "k", "a", "", 1), CACHE_ONCE, "again in its second");
     ok(!use(c, "k", 1), "proves nothing");

@@ -39,16 +39,16 @@ static inline void write_file(const char *name, const char *text)
 static unsigned flags;
 static const char *date = "Sun, 06 Nov 1994 08:49:37 GMT";
 
-static inline const answer *answer_of(int64_t size, const char *extra)
+static inline const response *answer_of(int64_t size, const char *extra)
 {
     static char head[1024], copy[1024];
-    static answer a;
+    static response a;
     const char *error;
 
     snprintf(head, sizeof(head),
              "HTTP/1.1 200 OK\r\nDate: %s\r\n%sContent-Length: %lld\r\n\r\n",
              date, extra, (long long)size);
-    if (answer_learn(&a, head, strlen(head), size, flags, copy, &error)) {
+    if (response_learn(&a, head, strlen(head), size, flags, copy, &error)) {
         printf("Bail out! %s\n", error);
         exit(1);
     }

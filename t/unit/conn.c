@@ -12,7 +12,7 @@ int main(void)
 {
     static conn *c[MANY];
     conn_slab s;
-    parcel p;
+    handoff p;
     conn *x;
     int i, n = 0, same = 0;
 

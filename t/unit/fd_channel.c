@@ -24,8 +24,8 @@ static int open_descriptors(void)
 /* A TCP connection over loopback. */
 static void tcp_pair(int family, int *client, int *server)
 {
-    parcel_addr a = {.any = {.sa_family = (sa_family_t)family}};
-    socklen_t len = parcel_addr_len(&a);
+    addr a = {.any = {.sa_family = (sa_family_t)family}};
+    socklen_t len = addr_len(&a);
     int l = socket(family, SOCK_STREAM, 0);
 
     if (family == AF_INET) {
@@ -46,53 +46,54 @@ static void tcp_pair(int family, int *client, int *server)
     close(l);
 }
 
-static int receive(const mailbox *m)
+static int receive(const fd_channel *m)
 {
-    parcel p;
-    int rc = mailbox_receive(m, &p);
+    handoff p;
+    int rc = fd_channel_receive(m, &p);
 
-    parcel_drop(&p);
+    handoff_drop(&p);
     return rc;
 }
 
-static void round_trip(const mailbox *m, int family, const char *name)
+static void round_trip(const fd_channel *m, int family, const char *name)
 {
     int client, server, got;
-    parcel_addr mine;
+    addr mine;
     socklen_t len = sizeof(mine);
     char text[8] = "";
-    parcel p;
+    handoff p;
 
     tcp_pair(family, &client, &server);
     getsockname(client, &mine.any, &len);
-    parcel_init(&p);
+    handoff_init(&p);
     p.fd = server;
     p.keepalives = 7;
     p.deadline = 123456789012;
     p.bytes = malloc(5);
     memcpy(p.bytes, "GET /", 5);
     p.len = 5;
-    is_int(mailbox_send(m, &p), 0, name);
+    is_int(fd_channel_send(m, &p), 0, name);
     ok(p.fd == -1 && !p.bytes, "the sender has nothing left");
     ok(fcntl(server, F_GETFD) < 0, "its descriptor is closed");
-    got = mailbox_receive(m, &p);
+    got = fd_channel_receive(m, &p);
     is_int(got, 1, "received");
     ok(p.len == 5 && !memcmp(p.bytes, "GET /", 5), "bytes");
     ok(p.keepalives == 7 && p.deadline == 123456789012 && p.moved && !p.idle,
        "keepalives, deadline, moved");
-    ok(parcel_addr_len(&p.remote) == len && !memcmp(&p.remote, &mine, len),
+    ok(addr_len(&p.remote) == len && !memcmp(&p.remote, &mine, len),
        "the client's address and port");
     ok(fcntl(p.fd, F_GETFD) & FD_CLOEXEC, "close-on-exec");
     ok(send(client, "hello", 5, 0) == 5 && recv(p.fd, text, 8, 0) == 5,
        "it is the same connection");
-    parcel_drop(&p);
+    handoff_drop(&p);
     is_int(recv(client, text, 1, 0), 0, "the client sees its end");
     close(client);
-    is_int(mailbox_receive(m, &p), 0, "nothing more");
+    is_int(fd_channel_receive(m, &p), 0, "nothing more");
 }
 
 /* Sends raw bytes and any number of copies of a descriptor. */
-static void raw(const mailbox *m, const void *bytes, size_t len, int fd, int n)
+static void raw(const fd_channel *m, const void *bytes, size_t len, int fd,
+                int n)
 {
     union {
         struct cmsghdr align;
@@ -124,23 +125,23 @@ static void raw(const mailbox *m, const void *bytes, size_t len, int fd, int n)
 /* A true message, to be spoiled: read from a pair without descriptors. */
 static size_t sample(char *bytes, size_t room, int fd)
 {
-    mailbox m;
-    parcel p;
+    fd_channel m;
+    handoff p;
     ssize_t n;
 
-    mailbox_make(&m);
-    parcel_init(&p);
+    fd_channel_make(&m);
+    handoff_init(&p);
     p.fd = dup(fd);
     p.bytes = malloc(4);
     memcpy(p.bytes, "abcd", 4);
     p.len = 4;
-    mailbox_send(&m, &p);
+    fd_channel_send(&m, &p);
     n = recv(m.from, bytes, room, 0);
-    mailbox_close(&m);
+    fd_channel_close(&m);
     return (size_t)n;
 }
 
-static void hostile(const mailbox *m)
+static void hostile(const fd_channel *m)
 {
     char bytes[64], bad[64], *long_one;
     int client, server, pipes[2], before;
@@ -181,9 +182,9 @@ static void hostile(const mailbox *m)
     bad[23] = (char)255;
     raw(m, bad, len, server, 1);
     is_int(receive(m), -1, "or before it");
-    long_one = calloc(1, 2 * PARCEL_BYTES);
+    long_one = calloc(1, 2 * HANDOFF_BYTES);
     memcpy(long_one, bytes, len);
-    raw(m, long_one, 2 * PARCEL_BYTES, server, 1);
+    raw(m, long_one, 2 * HANDOFF_BYTES, server, 1);
     is_int(receive(m), -1, "longer than any");
     free(long_one);
     if (pipe(pipes)) {
@@ -200,27 +201,27 @@ static void hostile(const mailbox *m)
     close(server);
 }
 
-static void full(const mailbox *m)
+static void full(const fd_channel *m)
 {
     int client, server, sent = 0, rc = 0, got = 0;
-    parcel p;
+    handoff p;
 
     tcp_pair(AF_INET, &client, &server);
     while (sent < 20000 && !rc) {
-        parcel_init(&p);
+        handoff_init(&p);
         p.fd = dup(server);
         p.idle = 1;
-        rc = mailbox_send(m, &p);
+        rc = fd_channel_send(m, &p);
         sent += !rc;
     }
     ok(rc == -1 && (errno == EAGAIN || errno == ETOOMANYREFS),
        "it is full at some time: errno %d", errno);
     ok(p.fd >= 0, "and the connection is still the sender's");
-    parcel_drop(&p);
+    handoff_drop(&p);
     ok(sent > 100, "%d connections fitted", sent);
-    while (mailbox_receive(m, &p) == 1) {
+    while (fd_channel_receive(m, &p) == 1) {
         got += p.idle;
-        parcel_drop(&p);
+        handoff_drop(&p);
     }
     is_int(got, sent, "all arrive");
     close(client);
@@ -228,66 +229,66 @@ static void full(const mailbox *m)
 }
 
 /* The reason for it all: the sender ends, the connection lives on. */
-static void survive(const mailbox *m)
+static void survive(const fd_channel *m)
 {
     int client, server;
     char c = 0;
-    parcel p;
+    handoff p;
     pid_t pid;
 
     tcp_pair(AF_INET, &client, &server);
     pid = fork();
     if (!pid) {
-        parcel_init(&p);
+        handoff_init(&p);
         p.fd = server;
-        _exit(mailbox_send(m, &p) != 0);
+        _exit(fd_channel_send(m, &p) != 0);
     }
     close(server);
     waitpid(pid, NULL, 0);
-    is_int(mailbox_receive(m, &p), 1, "a process that ended had sent it");
+    is_int(fd_channel_receive(m, &p), 1, "a process that ended had sent it");
     ok(send(p.fd, "!", 1, 0) == 1 && recv(client, &c, 1, 0) == 1 && c == '!',
        "the connection lives");
-    parcel_drop(&p);
+    handoff_drop(&p);
     close(client);
 }
 
-static void gone(const mailbox *m)
+static void gone(const fd_channel *m)
 {
     struct linger hard = {1, 0};
     int client, server;
-    parcel p;
+    handoff p;
 
     tcp_pair(AF_INET, &client, &server);
     setsockopt(client, SOL_SOCKET, SO_LINGER, &hard, sizeof(hard));
-    parcel_init(&p);
+    handoff_init(&p);
     p.fd = server;
-    mailbox_send(m, &p);
+    fd_channel_send(m, &p);
     close(client);
-    is_int(mailbox_receive(m, &p), -1, "a client that reset is dropped");
+    is_int(fd_channel_receive(m, &p), -1, "a client that reset is dropped");
     is_int(p.fd, -1, "nothing to close");
 }
 
 int main(void)
 {
-    mailbox m;
-    parcel p;
+    fd_channel m;
+    handoff p;
 
-    is_int(mailbox_make(&m), 0, "make");
-    is_int(mailbox_receive(&m, &p), 0, "nothing there");
+    is_int(fd_channel_make(&m), 0, "make");
+    is_int(fd_channel_receive(&m, &p), 0, "nothing there");
     round_trip(&m, AF_INET, "send, IPv4");
     round_trip(&m, AF_INET6, "send, IPv6");
-    parcel_init(&p);
-    p.bytes = malloc(PARCEL_BYTES + 1);
-    p.len = PARCEL_BYTES + 1;
+    handoff_init(&p);
+    p.bytes = malloc(HANDOFF_BYTES + 1);
+    p.len = HANDOFF_BYTES + 1;
     p.fd = dup(0);
-    is_int(mailbox_send(&m, &p), -1, "too many bytes");
+    is_int(fd_channel_send(&m, &p), -1, "too many bytes");
     is_int(errno, EMSGSIZE, "EMSGSIZE");
-    parcel_drop(&p);
+    handoff_drop(&p);
     hostile(&m);
     full(&m);
     survive(&m);
     gone(&m);
-    mailbox_close(&m);
+    fd_channel_close(&m);
     is_int(m.to, -1, "closed");
     return done();
 }

@@ -10,7 +10,7 @@
 
 static int known(int family, const char *text)
 {
-    parcel_addr a;
+    addr a;
 
     memset(&a, 0, sizeof(a));
     a.any.sa_family = (sa_family_t)family;
@@ -20,7 +20,7 @@ static int known(int family, const char *text)
     else if (family == AF_INET6) {
         inet_pton(family, text, &a.in6.sin6_addr);
     }
-    return parcel_addr_is_known(&a);
+    return handoff_addr_is_known(&a);
 }
 
 int main(void)

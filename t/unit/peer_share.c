@@ -20,9 +20,9 @@
 #define KEEP "Keep-Alive: timeout=5, max=100\r\nConnection: Keep-Alive\r\n"
 #define TYPE "Content-Type: text/plain\r\n"
 #define NOW 1000000
-#define LONGEST (NOTICE_FIXED + REQUEST_KEY + 4096 + ANSWER_HEAD)
+#define LONGEST (PEER_SHARE_FIXED + REQUEST_KEY + 4096 + RESPONSE_HEAD)
 
-static char copy[ANSWER_HEAD];
+static char copy[RESPONSE_HEAD];
 
 /* A lesson as learnrule makes them. */
 static void fill(lesson *l, const char *head, unsigned flags)
@@ -36,7 +36,7 @@ static void fill(lesson *l, const char *head, unsigned flags)
     l->mask = 5;
     l->vary = 1;
     l->when = NOW - 5;
-    answer_learn(&l->answer, head, strlen(head), 1024, flags, copy, &error);
+    response_learn(&l->answer, head, strlen(head), 1024, flags, copy, &error);
     l->st.st_dev = 1;
     l->st.st_ino = 2;
     l->st.st_size = 1024;
@@ -55,22 +55,22 @@ static void fill(lesson *l, const char *head, unsigned flags)
 
 static size_t write_all(const lesson *l, char *bytes)
 {
-    struct iovec parts[NOTICE_PARTS];
-    char fixed[NOTICE_FIXED];
+    struct iovec parts[PEER_SHARE_PARTS];
+    char fixed[PEER_SHARE_FIXED];
     size_t len = 0;
     int i;
 
-    notice_write(l, fixed, parts);
-    for (i = 0; i < NOTICE_PARTS; i++) {
+    peer_share_write(l, fixed, parts);
+    for (i = 0; i < PEER_SHARE_PARTS; i++) {
         memcpy(bytes + len, parts[i].iov_base, parts[i].iov_len);
         len += parts[i].iov_len;
     }
     return len;
 }
 
-static int is_same_answer(const answer *a, const answer *b)
+static int is_same_answer(const response *a, const response *b)
 {
-    return answer_same(a, b) && a->length_at == b->length_at
+    return response_same(a, b) && a->length_at == b->length_at
            && a->length_len == b->length_len && a->length_line == b->length_line
            && a->length_line_len == b->length_line_len && a->etag == b->etag
            && a->etag_len == b->etag_len && a->clocked == b->clocked
@@ -101,7 +101,7 @@ static void test_round(void)
 {
     static const char *const heads[] = {HEAD TYPE "\r\n", HEAD KEEP TYPE "\r\n",
                                         HEAD VARY TYPE "\r\n", HEAD "\r\n"};
-    char bytes[LONGEST], head[ANSWER_HEAD];
+    char bytes[LONGEST], head[RESPONSE_HEAD];
     lesson in, out;
     size_t i, len;
     unsigned flags;
@@ -112,7 +112,7 @@ static void test_round(void)
 
             fill(&in, heads[i], flags);
             len = write_all(&in, bytes);
-            rc = notice_parse(bytes, len, NOW, &out, head);
+            rc = peer_share_parse(bytes, len, NOW, &out, head);
             ok(!rc && is_same(&in, &out), "head %d, flags %u: the same again",
                (int)i, flags);
             ok(!rc && out.ask == LESSON_NEW, "but no audit");
@@ -123,7 +123,7 @@ static void test_round(void)
 /* Each cut and each longer message; each field beyond what it may be. */
 static void test_refused(void)
 {
-    char bytes[LONGEST], head[ANSWER_HEAD], *exact;
+    char bytes[LONGEST], head[RESPONSE_HEAD], *exact;
     lesson l, out;
     size_t i, len, taken = 0;
 
@@ -132,18 +132,19 @@ static void test_refused(void)
     for (i = 0; i < len; i++) {
         exact = malloc(i + 1);
         memcpy(exact, bytes, i);
-        taken += !notice_parse(exact, i, NOW, &out, head);
+        taken += !peer_share_parse(exact, i, NOW, &out, head);
         free(exact);
     }
     bytes[len] = 0;
-    taken += !notice_parse(bytes, len + 1, NOW, &out, head);
+    taken += !peer_share_parse(bytes, len + 1, NOW, &out, head);
     is_int((long)taken, 0, "no other length is taken");
 #define REFUSED(change, name)                                                  \
     do {                                                                       \
         fill(&l, HEAD TYPE "\r\n", 0);                                         \
         change;                                                                \
         len = write_all(&l, bytes);                                            \
-        ok(notice_parse(bytes, len, NOW, &out, head), "refused: %s", name);    \
+        ok(peer_share_parse(bytes, len, NOW, &out, head), "refused: %s",       \
+           name);                                                              \
     } while (0)
     REFUSED(l.kind = LESSON_REFUSED, "a refusal");
     REFUSED(l.kind = 77, "an unknown kind");
@@ -165,8 +166,9 @@ static void test_refused(void)
     REFUSED(copy[9] = '3', "a head of another status");
     fill(&l, HEAD TYPE "\r\n", 0);
     len = write_all(&l, bytes);
-    bytes[NOTICE_FIXED + 5 + 3] = 0;
-    ok(notice_parse(bytes, len, NOW, &out, head), "refused: a NUL in the path");
+    bytes[PEER_SHARE_FIXED + 5 + 3] = 0;
+    ok(peer_share_parse(bytes, len, NOW, &out, head),
+       "refused: a NUL in the path");
 }
 
 /* What a child tells. */
@@ -177,10 +179,10 @@ static void tell(int n)
 
     while (n--) {
         fill(&l, HEAD TYPE "\r\n", 0);
-        l.when = parcel_now();
+        l.when = clock_ms();
         l.key_len = (uint16_t)snprintf(key, sizeof(key), "key %d", n);
         l.key = (const unsigned char *)key;
-        notice_post(&l);
+        peer_share_post(&l);
     }
 }
 
@@ -191,12 +193,12 @@ static void test_processes(void)
     int n = 0, own = 0;
     pid_t pid;
 
-    ok(!notice_read(&l) && !l, "without a board there is nothing");
+    ok(!peer_share_read(&l) && !l, "without a board there is nothing");
     tell(1);
     apr_pool_create(&p, NULL);
-    ok(!notice_make(p), "a board");
+    ok(!peer_share_make(p), "a board");
     tell(1);
-    notice_follow();
+    peer_share_follow();
     pid = fork();
     if (!pid) {
         tell(3);
@@ -204,7 +206,7 @@ static void test_processes(void)
     }
     waitpid(pid, NULL, 0);
     tell(2);
-    while (notice_read(&l)) {
+    while (peer_share_read(&l)) {
         n += l && l->key_len == 5 && l->key[4] == '2' - n
              && !strcmp(l->path, "/a/path");
         own += !l;

@@ -22,13 +22,13 @@ static void drop_note(void *note)
 
 static int push_number(queue *q, unsigned number)
 {
-    parcel p;
+    handoff p;
     int rc;
 
-    parcel_init(&p);
+    handoff_init(&p);
     p.keepalives = number;
     rc = queue_push(q, &p);
-    parcel_drop(&p);
+    handoff_drop(&p);
     return rc;
 }
 
@@ -36,7 +36,7 @@ static void *consume(void *data)
 {
     queue *q = data;
     unsigned want = 0;
-    parcel p;
+    handoff p;
 
     while (want < MANY) {
         if (!queue_pop(q, &p)) {
@@ -47,7 +47,7 @@ static void *consume(void *data)
             break;
         }
         want++;
-        parcel_drop(&p);
+        handoff_drop(&p);
     }
     return want == MANY ? q : NULL;
 }
@@ -74,9 +74,9 @@ static void ownership(void)
 {
     queue *q = queue_make(2);
     int fd = open("/dev/null", O_RDONLY);
-    parcel p;
+    handoff p;
 
-    parcel_init(&p);
+    handoff_init(&p);
     p.fd = fd;
     p.bytes = malloc(3);
     p.len = 3;
@@ -84,7 +84,7 @@ static void ownership(void)
     p.drop_note = drop_note;
     ok(!queue_push(q, &p), "push");
     ok(p.fd == -1 && !p.bytes && !p.note, "a pushed parcel is empty");
-    parcel_drop(&p);
+    handoff_drop(&p);
     ok(fcntl(fd, F_GETFD) >= 0, "its descriptor is open in the queue");
     queue_free(q);
     ok(fcntl(fd, F_GETFD) < 0, "and closed with it");
@@ -94,7 +94,7 @@ static void ownership(void)
 int main(void)
 {
     queue *q = queue_make(3);
-    parcel p;
+    handoff p;
 
     is_int(queue_pop(q, &p), 0, "empty at first");
     ok(!push_number(q, 1) && !push_number(q, 2) && !push_number(q, 3),
@@ -104,18 +104,18 @@ int main(void)
     queue_pop(q, &p);
     is_int(p.keepalives, 1, "first in, first out");
     ok(!push_number(q, 5), "room again");
-    ok(queue_age(q, parcel_now() + 1000) >= 1000, "age of the oldest");
+    ok(queue_age(q, clock_ms() + 1000) >= 1000, "age of the oldest");
     queue_close(q);
     is_int(push_number(q, 6), -1, "closed");
     queue_pop(q, &p);
     queue_pop(q, &p);
     is_int(queue_pop(q, &p), 1, "what was in it is still there");
     is_int(p.keepalives, 5, "in order, round the end of the ring");
-    is_int(queue_age(q, parcel_now() + 1000), 0, "no age when empty");
+    is_int(queue_age(q, clock_ms() + 1000), 0, "no age when empty");
     queue_free(q);
 
     q = queue_make(2);
-    parcel_init(&p);
+    handoff_init(&p);
     p.moved = 1;
     queue_push(q, &p);
     push_number(q, 7);

@@ -296,7 +296,7 @@ static void limits(void)
 
     n = (size_t)sprintf(many, "GET / HTTP/1.1\r\n");
     for (i = 0; i < REQUEST_IDS; i++) {
-        n += (size_t)sprintf(many + n, "%s: %s\r\n", requestfield_name(i),
+        n += (size_t)sprintf(many + n, "%s: %s\r\n", request_field_name(i),
                              i == REQUEST_CONNECTION ? "close" : "a");
     }
     n += (size_t)sprintf(many + n, "\r\n");
@@ -349,15 +349,15 @@ static void names(void)
     unsigned i, good = 0, sorted = 1, why = 1;
 
     for (i = 0; i < REQUEST_IDS; i++) {
-        const char *name = requestfield_name(i);
+        const char *name = request_field_name(i);
         size_t len = strlen(name);
 
-        good += requestfield_find(name, len) == (int)i
-                && requestfield_find(name, len - 1) != (int)i
+        good += request_field_find(name, len) == (int)i
+                && request_field_find(name, len - 1) != (int)i
                 && request_field(name, len) == (int)i;
-        why &= requestfield_why(i)[0] != '\0';
+        why &= request_field_why(i)[0] != '\0';
         if (i) {
-            const char *last = requestfield_name(i - 1);
+            const char *last = request_field_name(i - 1);
 
             sorted &= strlen(last) < len
                       || (strlen(last) == len && strcmp(last, name) < 0);
@@ -366,7 +366,7 @@ static void names(void)
     is_int(good, REQUEST_IDS, "every name is found");
     ok(sorted, "the list is sorted");
     ok(why, "every name has a reason");
-    ok(!requestfield_name(REQUEST_IDS) && !requestfield_why(REQUEST_IDS),
+    ok(!request_field_name(REQUEST_IDS) && !request_field_why(REQUEST_IDS),
        "none past the end");
     is_int(request_field("HOST", 4), REQUEST_HOST, "any case");
     is_int(request_field("Hos", 3), -1, "a part is no name");

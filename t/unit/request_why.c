@@ -58,14 +58,14 @@ static void reasons(void)
                && req.culprit.len == strlen(t[i].culprit)
                && !memcmp(head + req.culprit.off, t[i].culprit,
                           req.culprit.len),
-           "why it is not mine, %zu: %s %.*s", i, requestwhy_name(req.why),
+           "why it is not mine, %zu: %s %.*s", i, request_why_name(req.why),
            req.culprit.len, head + req.culprit.off);
     }
     for (i = 0; i < REQUEST_WHYS; i++) {
-        ok(requestwhy_name((unsigned)i) && requestwhy_text((unsigned)i),
+        ok(request_why_name((unsigned)i) && request_why_text((unsigned)i),
            "reason %zu has a name", i);
     }
-    ok(!requestwhy_name(REQUEST_WHYS) && !requestwhy_text(REQUEST_WHYS),
+    ok(!request_why_name(REQUEST_WHYS) && !request_why_text(REQUEST_WHYS),
        "none past the end");
 }
 

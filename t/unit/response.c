@@ -18,17 +18,18 @@
 #define KEEP "Keep-Alive: timeout=5, max=100\r\nConnection: Keep-Alive\r\n"
 #define CLOSE "Connection: close\r\n"
 
-static char copy[ANSWER_HEAD + 1];
+static char copy[RESPONSE_HEAD + 1];
 static const char *error;
 
-static int learn_flags(answer *a, const char *head, unsigned flags)
+static int learn_flags(response *a, const char *head, unsigned flags)
 {
-    return answer_learn(a, head, strlen(head), 1024, flags, copy, &error) == 0;
+    return response_learn(a, head, strlen(head), 1024, flags, copy, &error)
+           == 0;
 }
 
 static int learn(const char *head)
 {
-    answer a;
+    response a;
 
     return learn_flags(&a, head, 0);
 }
@@ -50,7 +51,7 @@ static void learned(void)
         {OK200 DATE "X: a\r\nX: b\r\n" LENGTH "\r\n", "unknown fields twice"},
         {OK200 DATE "X: \r\n" LENGTH "\r\n", "an empty field"},
     };
-    answer a;
+    response a;
     size_t i;
 
     for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
@@ -116,24 +117,24 @@ static void not_learned(void)
                     "\r\n",
          "from the future (PITFALLS 20)"},
     };
-    char big[ANSWER_HEAD + 64];
+    char big[RESPONSE_HEAD + 64];
     size_t i, n;
 
     for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
         ok(!learn(t[i].head) && error, "not learned: %s", t[i].why);
     }
     n = (size_t)sprintf(big, "%sX: ", PLAIN);
-    memset(big + n, 'x', ANSWER_HEAD - n);
-    memcpy(big + ANSWER_HEAD - 4, "\r\n\r\n", 5);
+    memset(big + n, 'x', RESPONSE_HEAD - n);
+    memcpy(big + RESPONSE_HEAD - 4, "\r\n\r\n", 5);
     ok(learn(big), "learned: the longest head");
-    memcpy(big + ANSWER_HEAD - 3, "\r\n\r\n", 5);
-    big[ANSWER_HEAD - 4] = 'x';
+    memcpy(big + RESPONSE_HEAD - 3, "\r\n\r\n", 5);
+    big[RESPONSE_HEAD - 4] = 'x';
     ok(!learn(big), "not learned: a longer one");
     for (n = 0; n < strlen(PLAIN KEEP TYPE "\r\n"); n++) {
-        answer a;
+        response a;
 
-        if (!answer_learn(&a, PLAIN KEEP TYPE "\r\n", n, 1024, 0, copy,
-                          &error)) {
+        if (!response_learn(&a, PLAIN KEEP TYPE "\r\n", n, 1024, 0, copy,
+                            &error)) {
             break;
         }
     }
@@ -142,14 +143,14 @@ static void not_learned(void)
 
 static int same(const char *one, const char *two)
 {
-    static char other[ANSWER_HEAD];
-    answer a, b, c;
+    static char other[RESPONSE_HEAD];
+    response a, b, c;
 
     if (!learn_flags(&a, one, 0)) {
         return -1;
     }
-    answer_copy(&c, &a, other);
-    return learn_flags(&b, two, 0) ? answer_same(&c, &b) : -1;
+    response_copy(&c, &a, other);
+    return learn_flags(&b, two, 0) ? response_same(&c, &b) : -1;
 }
 
 static void agreement(void)
@@ -171,35 +172,37 @@ static void agreement(void)
 
 static void fields(void)
 {
-    is_int(answer_field_use("x-frame-options"), ANSWER_FIELD_FREE, "free");
-    is_int(answer_field_use("cache-control"), ANSWER_FIELD_FREE, "free");
-    is_int(answer_field_use("VARY"), ANSWER_FIELD_FREE, "Vary is");
-    is_int(answer_field_use("etag"), ANSWER_FIELD_PLAIN, "ETag");
-    is_int(answer_field_use("Last-modified"), ANSWER_FIELD_PLAIN, "plain");
-    is_int(answer_field_use("connection"), ANSWER_FIELD_NEVER, "Connection");
-    is_int(answer_field_use("Content-Type"), ANSWER_FIELD_NEVER, "its type");
-    is_int(answer_field_use("Set-Cookie"), ANSWER_FIELD_NEVER, "cookies");
+    is_int(response_field_use("x-frame-options"), RESPONSE_FIELD_FREE, "free");
+    is_int(response_field_use("cache-control"), RESPONSE_FIELD_FREE, "free");
+    is_int(response_field_use("VARY"), RESPONSE_FIELD_FREE, "Vary is");
+    is_int(response_field_use("etag"), RESPONSE_FIELD_PLAIN, "ETag");
+    is_int(response_field_use("Last-modified"), RESPONSE_FIELD_PLAIN, "plain");
+    is_int(response_field_use("connection"), RESPONSE_FIELD_NEVER,
+           "Connection");
+    is_int(response_field_use("Content-Type"), RESPONSE_FIELD_NEVER,
+           "its type");
+    is_int(response_field_use("Set-Cookie"), RESPONSE_FIELD_NEVER, "cookies");
 }
 
 /* The reply to the fields, as text, "decline" or "not mine". */
 static const char *reply(const char *head, unsigned flags, const char *ask,
                          int64_t now, int keepalives)
 {
-    static char buf[ANSWER_HEAD + ANSWER_EXTRA];
-    answer_connection conn = {keepalives, 1, 100, 5000000, 0};
-    answer_clock clock;
-    answer_reply r;
-    answer a;
+    static char buf[RESPONSE_HEAD + RESPONSE_EXTRA];
+    response_connection conn = {keepalives, 1, 100, 5000000, 0};
+    response_clock clock;
+    response_reply r;
+    response a;
     request req;
 
-    answer_clock_set(&clock, now);
+    response_clock_set(&clock, now);
     if (!learn_flags(&a, head, flags)) {
         return error;
     }
     if (request_recognise(ask, strlen(ask), NULL, &req) != REQUEST_MINE) {
         return "not mine";
     }
-    if (!answer_make(&a, &req, ask, &clock, &conn, buf, sizeof(buf), &r)) {
+    if (!response_make(&a, &req, ask, &clock, &conn, buf, sizeof(buf), &r)) {
         return "decline";
     }
     buf[r.head_len] = '\0';
@@ -247,17 +250,17 @@ static void replies(void)
 /* Of a file of no bytes. */
 static const char *empty_reply(const char *ask)
 {
-    static char buf[ANSWER_HEAD + ANSWER_EXTRA];
-    answer_connection conn = {0, 1, 100, 5000000, 0};
-    answer_clock clock;
-    answer_reply r;
-    answer a;
+    static char buf[RESPONSE_HEAD + RESPONSE_EXTRA];
+    response_connection conn = {0, 1, 100, 5000000, 0};
+    response_clock clock;
+    response_reply r;
+    response a;
     request req;
 
-    answer_clock_set(&clock, NOW);
-    if (answer_learn(&a, EMPTY, strlen(EMPTY), 0, 0, copy, &error)
+    response_clock_set(&clock, NOW);
+    if (response_learn(&a, EMPTY, strlen(EMPTY), 0, 0, copy, &error)
         || request_recognise(ask, strlen(ask), NULL, &req) != REQUEST_MINE
-        || !answer_make(&a, &req, ask, &clock, &conn, buf, sizeof(buf), &r)) {
+        || !response_make(&a, &req, ask, &clock, &conn, buf, sizeof(buf), &r)) {
         return "decline";
     }
     buf[r.head_len] = '\0';
@@ -333,10 +336,10 @@ static void conditions(void)
     IS("not mine", "If-Match: *\r\n", NOW, "If-Match is httpd's");
 
     epoch();
-    is_str(reply(THE, ANSWER_PLAIN, ASK(RANGE), NOW, 0), "decline",
+    is_str(reply(THE, RESPONSE_PLAIN, ASK(RANGE), NOW, 0), "decline",
            "R7: ranges of a plain answer");
-    is_str(reply(THE, ANSWER_PLAIN, ASK(""), NOW, 0), THE, "not the rest");
-    is_str(reply(PLAIN "Vary: A\r\n\r\n", ANSWER_FILTERED,
+    is_str(reply(THE, RESPONSE_PLAIN, ASK(""), NOW, 0), THE, "not the rest");
+    is_str(reply(PLAIN "Vary: A\r\n\r\n", RESPONSE_FILTERED,
                  ASK("If-None-Match: *\r\n"), NOW, 0),
            "decline", "a filter's Vary is not in its 304");
     is_str(reply(OK200 DATE LENGTH "\r\n", 0, ASK(SINCE), NOW, 0), "decline",
@@ -348,13 +351,13 @@ static void conditions(void)
 static int verify(const char *learned_head, const char *ask, int keepalives,
                   const char *sent)
 {
-    answer_connection conn = {keepalives, 1, 100, 5000000, 0};
-    answer a;
+    response_connection conn = {keepalives, 1, 100, 5000000, 0};
+    response a;
     request req;
 
     return learn_flags(&a, learned_head, 0)
            && request_recognise(ask, strlen(ask), NULL, &req) == REQUEST_MINE
-           && answer_verify(&a, &req, ask, &conn, sent, strlen(sent));
+           && response_verify(&a, &req, ask, &conn, sent, strlen(sent));
 }
 
 static void verified(void)
@@ -372,25 +375,25 @@ static void verified(void)
 
 static void small_buffer(void)
 {
-    answer_connection conn = {0, 1, 100, 5000000, 0};
-    char buf[2 * ANSWER_HEAD];
-    answer_clock clock;
-    answer_reply r;
-    answer a;
+    response_connection conn = {0, 1, 100, 5000000, 0};
+    char buf[2 * RESPONSE_HEAD];
+    response_clock clock;
+    response_reply r;
+    response a;
     request req;
 
-    answer_clock_set(&clock, NOW);
+    response_clock_set(&clock, NOW);
     learn_flags(&a, THE, 0);
     request_recognise(ASK(""), strlen(ASK("")), NULL, &req);
-    ok(!answer_make(&a, &req, ASK(""), &clock, &conn, buf,
-                    a.head_len + ANSWER_EXTRA - 1u, &r),
+    ok(!response_make(&a, &req, ASK(""), &clock, &conn, buf,
+                      a.head_len + RESPONSE_EXTRA - 1u, &r),
        "a small buffer: decline");
-    ok(answer_make(&a, &req, ASK(""), &clock, &conn, buf,
-                   a.head_len + ANSWER_EXTRA, &r),
+    ok(response_make(&a, &req, ASK(""), &clock, &conn, buf,
+                     a.head_len + RESPONSE_EXTRA, &r),
        "the promised size suffices");
     is_int(r.keepalives, 1, "keepalives");
     conn.keepalives = 100;
-    answer_make(&a, &req, ASK(""), &clock, &conn, buf, sizeof(buf), &r);
+    response_make(&a, &req, ASK(""), &clock, &conn, buf, sizeof(buf), &r);
     ok(!r.keepalive && r.keepalives == 101, "the last one counts too");
     is_int((long)r.body_len, 1024, "the body's length");
 }

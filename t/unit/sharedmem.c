@@ -20,7 +20,7 @@ static int why(int rc)
     return rc < 0 ? errno : 0;
 }
 
-static void test_size(const sharedmem *m, const char *who)
+static void test_size(const shared_mem *m, const char *who)
 {
     is_int(why(ftruncate(m->fd, 0)), EPERM, who);
     is_int(why(ftruncate(m->fd, SIZE - 1)), EPERM, "not by a byte");
@@ -30,7 +30,7 @@ static void test_size(const sharedmem *m, const char *who)
 }
 
 /* A hole is zeros for the others, and no end of theirs. */
-static void test_hole(const sharedmem *m)
+static void test_hole(const shared_mem *m)
 {
     memset(m->at, 'x', SIZE);
     if (!fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
@@ -42,11 +42,11 @@ static void test_hole(const sharedmem *m)
 
 static void test_memory(void)
 {
-    sharedmem m;
+    shared_mem m;
     pid_t pid;
     int status;
 
-    is_int(sharedmem_make(&m, "test", SIZE), 0, "memory");
+    is_int(shared_mem_make(&m, "test", SIZE), 0, "memory");
     ok(m.fd >= 0 && m.size == SIZE && !((char *)m.at)[SIZE - 1], "zeroed");
     ok(fcntl(m.fd, F_GETFD) & FD_CLOEXEC, "close-on-exec");
     test_size(&m, "its owner does not shrink it");
@@ -63,14 +63,14 @@ static void test_memory(void)
     is_int(status, 0, "nor does a child as another user");
     is_int(((char *)m.at)[0], 'c', "which can write it");
     test_hole(&m);
-    sharedmem_free(&m);
+    shared_mem_free(&m);
     is_int(fcntl(m.fd, F_GETFD), -1, "closed");
 }
 
 static void test_publish(void)
 {
     char buf[16] = "";
-    int fd = sharedmem_publish("test", "a plan", 6);
+    int fd = shared_mem_publish("test", "a plan", 6);
 
     is_int(pread(fd, buf, sizeof(buf), 0), 6, "published");
     is_str(buf, "a plan", "what it was");

@@ -19,35 +19,35 @@
 #define WORDS 4096
 #define LONGEST 1000
 
-static int post(board *b, const void *bytes, size_t len)
+static int post(shm_ring *b, const void *bytes, size_t len)
 {
     struct iovec part = {(void *)bytes, len};
 
-    return board_post(b, &part, 1);
+    return shm_ring_post(b, &part, 1);
 }
 
 static void test_order(void)
 {
-    board *b = board_make(WORDS);
-    board_reader early, late;
+    shm_ring *b = shm_ring_make(WORDS);
+    shm_ring_reader early, late;
     struct iovec parts[3] = {{"on", 2}, {"", 0}, {"e message", 9}};
     char buf[LONGEST];
     size_t n;
 
-    board_follow(&early, b);
-    ok(board_read(&early, buf, sizeof(buf)) == 0, "nothing at first");
-    ok(!board_post(b, parts, 3), "posted in parts");
-    board_follow(&late, b);
+    shm_ring_follow(&early, b);
+    ok(shm_ring_read(&early, buf, sizeof(buf)) == 0, "nothing at first");
+    ok(!shm_ring_post(b, parts, 3), "posted in parts");
+    shm_ring_follow(&late, b);
     ok(!post(b, "two", 3), "and in one");
-    n = board_read(&early, buf, sizeof(buf));
+    n = shm_ring_read(&early, buf, sizeof(buf));
     ok(n == 11 && !memcmp(buf, "one message", 11), "the parts are one");
-    n = board_read(&early, buf, sizeof(buf));
+    n = shm_ring_read(&early, buf, sizeof(buf));
     ok(n == 3 && !memcmp(buf, "two", 3), "then the next");
-    ok(board_read(&early, buf, sizeof(buf)) == 0, "then nothing");
-    n = board_read(&late, buf, sizeof(buf));
+    ok(shm_ring_read(&early, buf, sizeof(buf)) == 0, "then nothing");
+    n = shm_ring_read(&late, buf, sizeof(buf));
     ok(n == 3 && !memcmp(buf, "two", 3), "who came late hears what is new");
     ok(early.lost == 0 && late.lost == 0, "nothing is lost");
-    board_free(b);
+    shm_ring_free(b);
 }
 
 /* Message number @a n: its length and all of its bytes follow from n. */
@@ -71,50 +71,50 @@ static int is_whole(const char *buf, size_t len)
 
 static void test_wrap(void)
 {
-    board *b = board_make(WORDS);
-    board_reader r;
+    shm_ring *b = shm_ring_make(WORDS);
+    shm_ring_reader r;
     char in[LONGEST], out[LONGEST];
     uint32_t n;
     int good = 0;
 
-    board_follow(&r, b);
+    shm_ring_follow(&r, b);
     for (n = 0; n < 5000; n++) {
         size_t len = message(n, in);
 
         post(b, in, len);
         good +=
-            board_read(&r, out, sizeof(out)) == len && !memcmp(in, out, len);
+            shm_ring_read(&r, out, sizeof(out)) == len && !memcmp(in, out, len);
     }
     ok(good == 5000, "5000 messages around the ring");
     for (n = 0; n < 100; n++) {
         post(b, in, message(n, in));
     }
-    ok(board_read(&r, out, sizeof(out)) == 0 && r.lost == 1,
+    ok(shm_ring_read(&r, out, sizeof(out)) == 0 && r.lost == 1,
        "who is too slow has lost them");
     post(b, "new", 3);
-    ok(board_read(&r, out, sizeof(out)) == 3, "and reads what comes then");
-    board_free(b);
+    ok(shm_ring_read(&r, out, sizeof(out)) == 3, "and reads what comes then");
+    shm_ring_free(b);
 }
 
 static void test_bounds(void)
 {
-    board *b = board_make(64);
-    board_reader r;
+    shm_ring *b = shm_ring_make(64);
+    shm_ring_reader r;
     char buf[512];
 
     memset(buf, 'x', sizeof(buf));
-    board_follow(&r, b);
+    shm_ring_follow(&r, b);
     ok(post(b, buf, 128) && errno == EMSGSIZE, "longer than a quarter");
     ok(!post(b, buf, 100) && !post(b, "y", 1), "as long as may be");
-    ok(board_read(&r, buf, 50) == 1 && buf[0] == 'y',
+    ok(shm_ring_read(&r, buf, 50) == 1 && buf[0] == 'y',
        "longer than the buffer: skipped");
     ok(post(b, "", 0) && errno == EMSGSIZE, "nothing is no message");
-    ok(board_read(&r, buf, 50) == 0 && r.lost == 0, "and is not read");
-    board_free(b);
+    ok(shm_ring_read(&r, buf, 50) == 0 && r.lost == 0, "and is not read");
+    shm_ring_free(b);
 }
 
 /* Posts until it is killed. */
-static void shout(board *b, uint32_t n)
+static void shout(shm_ring *b, uint32_t n)
 {
     char buf[LONGEST];
 
@@ -126,7 +126,7 @@ static void shout(board *b, uint32_t n)
     }
 }
 
-static pid_t shouter(board *b, uint32_t n)
+static pid_t shouter(shm_ring *b, uint32_t n)
 {
     pid_t pid = fork();
 
@@ -138,21 +138,21 @@ static pid_t shouter(board *b, uint32_t n)
 
 static void test_processes(void)
 {
-    board *b = board_make(WORDS);
-    board_reader r;
+    shm_ring *b = shm_ring_make(WORDS);
+    shm_ring_reader r;
     char buf[LONGEST];
     long whole = 0, torn = 0, i;
     pid_t pids[2];
     int round, alive = 0;
 
-    board_follow(&r, b);
+    shm_ring_follow(&r, b);
     for (round = 0; round < 100; round++) {
         size_t len = 0;
 
         pids[0] = shouter(b, 0);
         pids[1] = shouter(b, 1);
         for (i = 0; i < 200000 && (i < 10000 || !len); i++) {
-            len = board_read(&r, buf, sizeof(buf));
+            len = shm_ring_read(&r, buf, sizeof(buf));
             if (len) {
                 is_whole(buf, len) ? whole++ : torn++;
             }
@@ -170,18 +170,18 @@ static void test_processes(void)
            (unsigned long)r.lost);
     ok(torn == 0, "none of them is torn");
     ok(alive == 100, "who dies while posting keeps nobody from it");
-    while (board_read(&r, buf, sizeof(buf))) {
+    while (shm_ring_read(&r, buf, sizeof(buf))) {
         ;
     }
     for (i = 0; i < 20; i++) {
         size_t len = message((uint32_t)i, buf);
 
-        if (post(b, buf, len) || board_read(&r, buf, sizeof(buf)) != len) {
+        if (post(b, buf, len) || shm_ring_read(&r, buf, sizeof(buf)) != len) {
             break;
         }
     }
     ok(i == 20, "nor later");
-    board_free(b);
+    shm_ring_free(b);
 }
 
 /* The memory of the only board there is, by its memfd. */
@@ -214,18 +214,18 @@ static uint64_t wild(void)
  * comes back, and reads what is posted then; a writer too. */
 static void test_hostile(void)
 {
-    board *b = board_make(WORDS);
+    shm_ring *b = shm_ring_make(WORDS);
     char *buf = malloc(LONGEST), in[LONGEST];
     size_t size, i, len, bad = 0, stuck = 0;
     unsigned char *memory;
-    board_reader r;
+    shm_ring_reader r;
     uint64_t w;
     int fd, round;
 
     memory = memory_of_board(&size, &fd);
     ok(memory != MAP_FAILED && size == 16 + WORDS * 8, "its memory");
     srandom(7);
-    board_follow(&r, b);
+    shm_ring_follow(&r, b);
     for (round = 0; round < 20000; round++) {
         /* reserved and head, now and then all of it */
         for (i = 0; i < (round % 100 ? 16 : size); i += 8) {
@@ -235,17 +235,17 @@ static void test_hostile(void)
         w = r.at + wild() % 64; /* a head that will be believed */
         memcpy(memory + 8, &w, 8);
         for (i = 0; i < 3; i++) {
-            len = board_read(&r, buf, LONGEST);
+            len = shm_ring_read(&r, buf, LONGEST);
             bad += len > LONGEST;
         }
         len = message((uint32_t)round, in);
-        for (i = 0; i < 64 && board_read(&r, buf, LONGEST); i++) {
+        for (i = 0; i < 64 && shm_ring_read(&r, buf, LONGEST); i++) {
             ;
         }
         if (post(b, in, len)) {
             stuck++;
         }
-        if (board_read(&r, buf, LONGEST) != len || memcmp(buf, in, len)) {
+        if (shm_ring_read(&r, buf, LONGEST) != len || memcmp(buf, in, len)) {
             w = 0; /* "reserved" is where nobody comes: said to be lost */
             memcpy(memory, &w, 8);
         }
@@ -254,13 +254,13 @@ static void test_hostile(void)
     is_int((long)stuck, 0, "none keeps us from posting");
     munmap(memory, size);
     free(buf);
-    board_free(b);
+    shm_ring_free(b);
 }
 
 /* Who has the lock and keeps it costs the others their messages, no time. */
 static void test_held(void)
 {
-    board *b = board_make(WORDS);
+    shm_ring *b = shm_ring_make(WORDS);
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
     int fd, ready[2], errors = 0, i;
     size_t size;
@@ -284,7 +284,7 @@ static void test_held(void)
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     is_int(post(b, "x", 1), 0, "until its end");
-    board_free(b);
+    shm_ring_free(b);
 }
 
 int main(void)

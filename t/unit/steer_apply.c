@@ -110,8 +110,8 @@ static int group(int n, int *fds)
  * shared CPU gets some, and the kernel takes the program. */
 static void check(const char *name, const cpuset **sets, int seats)
 {
-    steermap *m = steermap_make(p, sets, seats);
-    int length = steermap_program(m, code, BPF_MAXINSNS);
+    steermap *m = steer_map_make(p, sets, seats);
+    int length = steer_map_program(m, code, BPF_MAXINSNS);
     int cpus = m->nruns ? m->runs[m->nruns - 1].last + 100 : 100;
     int wrong = 0, starved = 0, cpu, i, fds[2] = {-1, -1};
     struct sock_fprog program = {(unsigned short)length, code};
@@ -159,10 +159,10 @@ static void maps(void)
         sets[i] = list(apr_itoa(p, i));
     }
     check("one CPU per seat, 16 CPUs", sets, 16);
-    m = steermap_make(p, sets, 16);
+    m = steer_map_make(p, sets, 16);
     ok(m->single && m->nruns == 1 && m->cpu[7] == 7, "which is single");
-    ok(steermap_program(m, code, BPF_MAXINSNS) <= 6, "and short");
-    is_int(steermap_program(m, code, 2), -1, "but not that short");
+    ok(steer_map_program(m, code, BPF_MAXINSNS) <= 6, "and short");
+    is_int(steer_map_program(m, code, 2), -1, "but not that short");
 
     for (i = 0; i < 16; i++) {
         sets[i] = list(apr_itoa(p, (i * 8) % 16 + (i * 8) / 16));
@@ -173,7 +173,7 @@ static void maps(void)
         sets[i] = list(apr_itoa(p, i % 16));
     }
     check("256 seats on 16 CPUs", sets, 256);
-    m = steermap_make(p, sets, 256);
+    m = steer_map_make(p, sets, 256);
     ok(!m->single && m->runs[0].count == 16 && m->runs[0].stride == 16,
        "where seats share CPUs");
 
@@ -181,7 +181,7 @@ static void maps(void)
         sets[i] = list(apr_psprintf(p, "%d-%d", i * 4, i * 4 + 3));
     }
     check("four CPUs per seat", sets, 4);
-    m = steermap_make(p, sets, 4);
+    m = steer_map_make(p, sets, 4);
     ok(!m->single && m->nruns == 4, "as four runs");
 
     sets[0] = list("15");
@@ -199,7 +199,7 @@ static void maps(void)
     sets[1] = list("2-5");
     sets[2] = list("");
     check("overlapping sets, an empty one", sets, 3);
-    is_int(steermap_make(p, sets, 3)->cpu[2], -1, "an empty set has no CPU");
+    is_int(steer_map_make(p, sets, 3)->cpu[2], -1, "an empty set has no CPU");
 
     for (i = 0; i < 1024; i++) {
         sets[i] = list(apr_itoa(p, (i * 401) % 1024));
@@ -208,14 +208,14 @@ static void maps(void)
     for (i = 0; i < 4096; i++) {
         sets[i] = list(apr_itoa(p, (i * 401) % 4096));
     }
-    m = steermap_make(p, sets, 4096);
-    is_int(steermap_program(m, code, BPF_MAXINSNS), -1,
+    m = steer_map_make(p, sets, 4096);
+    is_int(steer_map_program(m, code, BPF_MAXINSNS), -1,
            "4096 CPUs in disorder are too many");
 }
 
 static void chance(void)
 {
-    int length = steermap_random(3, code), i, seen[3] = {0};
+    int length = steer_map_random(3, code), i, seen[3] = {0};
 
     for (i = 0; i < 300; i++) {
         seen[run(length, 0) % 3]++;
@@ -235,7 +235,7 @@ static void applying(void)
         sets[i] = list(apr_itoa(p, 2 - i));
     }
     ok(group(3, fds) >= 0, "a group of three");
-    m = steermap_make(p, sets, 3);
+    m = steer_map_make(p, sets, 3);
     ok(!steer_apply(fds, 3, 3, STEER_INCOMING_CPU, m, &failed),
        "SO_INCOMING_CPU");
     for (i = 0; i < 3; i++) {
@@ -267,14 +267,15 @@ static void probing(void)
     pin_get(0, allowed);
     both = hwloc_bitmap_weight(allowed) > 1;
     for (single = 0; single < 2; single++) {
-        steer_method method = steer_probe(p, allowed, single, &why);
+        steer_method method = steer_apply_probe(p, allowed, single, &why);
 
         ok(both ? method != STEER_NONE : why != NULL, "the probe, with %s: %s",
-           single ? "single CPUs" : "sets", method ? steer_name(method) : why);
+           single ? "single CPUs" : "sets",
+           method ? steer_apply_name(method) : why);
         pin_get(0, after);
         ok(hwloc_bitmap_isequal(allowed, after), "puts the mask back");
     }
-    is_int(steer_probe(p, list("0"), 1, &why), STEER_NONE,
+    is_int(steer_apply_probe(p, list("0"), 1, &why), STEER_NONE,
            "one CPU is nothing to steer by");
     is_str(why, "there is only one CPU", "which is the reason");
 }

@@ -7,14 +7,14 @@
 
 static steerauto *a;
 static double clock_now;
-static steerauto_sample samples[64];
+static steer_auto_sample samples[64];
 
 static void fresh(int seats)
 {
     free(a);
-    a = malloc(steerauto_size(seats));
+    a = malloc(steer_auto_size(seats));
     clock_now = 1000;
-    steerauto_init(a, seats, clock_now);
+    steer_auto_init(a, seats, clock_now);
 }
 
 /* Seat 0 gets so many connections at such a load, each other so many. */
@@ -23,9 +23,9 @@ static void shape(unsigned first, double load, unsigned others, double slack)
     int i;
 
     for (i = 0; i < 64; i++) {
-        samples[i] = (steerauto_sample){others, slack};
+        samples[i] = (steer_auto_sample){others, slack};
     }
-    samples[0] = (steerauto_sample){first, load};
+    samples[0] = (steer_auto_sample){first, load};
 }
 
 /* Feeds whole seconds until the state changes. @return how many, or -1 */
@@ -35,7 +35,7 @@ static int until_change(int most)
 
     for (i = 1; i <= most; i++) {
         clock_now += 1;
-        if (steerauto_feed(a, samples, clock_now)) {
+        if (steer_auto_feed(a, samples, clock_now)) {
             return i;
         }
     }
@@ -45,13 +45,14 @@ static int until_change(int most)
 static void stays(int seats, const char *name)
 {
     fresh(seats);
-    ok(until_change(600) < 0 && steerauto_wants(a), "%s: steering stays", name);
+    ok(until_change(600) < 0 && steer_auto_wants(a), "%s: steering stays",
+       name);
 }
 
 /* It lives where every child can write: any bytes, mended, stay within. */
 static void hostile(void)
 {
-    size_t size = steerauto_size(8), i;
+    size_t size = steer_auto_size(8), i;
     int round, good = 0;
 
     free(a);
@@ -68,11 +69,11 @@ static void hostile(void)
             a->since = 0;
             a->state = round % 5 - 1;
         }
-        steerauto_mend(a, 8);
-        steerauto_feed(a, samples, 1e6);
-        steerauto_wants(a);
+        steer_auto_mend(a, 8);
+        steer_auto_feed(a, samples, 1e6);
+        steer_auto_wants(a);
         good += a->seats == 8 && strlen(a->reason) < sizeof(a->reason)
-                && strlen(steerauto_name(a->state)) > 0;
+                && strlen(steer_auto_name(a->state)) > 0;
     }
     is_int(good, 20000, "any bytes: what is fed stays within them");
 }
@@ -102,14 +103,14 @@ int main(void)
         shape(1000, 1.0, 10, 0.1);
         fresh(seats[i]);
         took = until_change(600);
-        ok(took >= 10 && took <= 40 && !steerauto_wants(a),
+        ok(took >= 10 && took <= 40 && !steer_auto_wants(a),
            "%d seats: off after %d seconds", seats[i], took);
         ok(strncmp(a->reason, "seat 0 got ", 11) == 0, "because %s", a->reason);
     }
 
     /* Each failure doubles the wait, up to a limit. */
     took = until_change(2000);
-    ok(took >= 29 && took <= 31 && a->state == STEERAUTO_TRIAL,
+    ok(took >= 29 && took <= 31 && a->state == STEER_AUTO_TRIAL,
        "tried again after %d seconds", took);
     last = took;
     for (i = 0; i < 7; i++) {
@@ -125,9 +126,9 @@ int main(void)
     /* A trial that goes well ends the series. */
     shape(100, 0.4, 100, 0.4);
     is_int(until_change(100) > 55, 1, "a trial goes on for a while");
-    is_int(a->state, STEERAUTO_ON, "and succeeds");
+    is_int(a->state, STEER_AUTO_ON, "and succeeds");
     shape(1000, 1.0, 10, 0.1);
-    ok(until_change(100) > 0 && !steerauto_wants(a), "until it does not");
+    ok(until_change(100) > 0 && !steer_auto_wants(a), "until it does not");
     took = until_change(2000);
     ok(took <= 31, "then the wait is short again: %d", took);
 
@@ -138,16 +139,16 @@ int main(void)
     shape(2000, 1.0, 0, 0.0);
     until_change(3);
     shape(100, 0.5, 100, 0.5);
-    ok(until_change(100) < 0 && steerauto_wants(a), "a burst of 3 seconds");
+    ok(until_change(100) < 0 && steer_auto_wants(a), "a burst of 3 seconds");
 
     /* Feeding at odd intervals, or with a clock that stands still. */
     fresh(4);
     shape(10000, 1.0, 10, 0.1);
-    is_int(steerauto_feed(a, samples, clock_now), 0, "no time has passed");
-    is_int(steerauto_feed(a, samples, clock_now - 5), 0, "time ran back");
-    is_int(steerauto_feed(a, samples, clock_now + 300), 1, "one long period");
-    is_str(steerauto_name(a->state), "off", "has the state off");
-    is_str(steerauto_name(77), "?", "a state that is none");
+    is_int(steer_auto_feed(a, samples, clock_now), 0, "no time has passed");
+    is_int(steer_auto_feed(a, samples, clock_now - 5), 0, "time ran back");
+    is_int(steer_auto_feed(a, samples, clock_now + 300), 1, "one long period");
+    is_str(steer_auto_name(a->state), "off", "has the state off");
+    is_str(steer_auto_name(77), "?", "a state that is none");
     hostile();
     free(a);
     return done();
