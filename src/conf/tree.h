@@ -1,14 +1,56 @@
 /*
- * conftree: reads and rewrites single-argument directives in httpd's
- * configuration tree, between the time it is read and the time it is carried
- * out (pre_config). Conditional sections, includes and macros are flattened
- * by then; other sections are searched too. Parent, one thread.
+ * tree: reads and rewrites httpd's configuration tree. Conditional sections,
+ * includes and macros are flattened in it; other sections are searched too.
+ * Configuration time, one thread.
  */
 #ifndef CPUAFFINITY_TREE_H
 #define CPUAFFINITY_TREE_H
 
-#include <httpd.h>
-#include <http_config.h>
+#include "httpd.h"
+#include "http_config.h"
+
+/* A directive and its place. */
+typedef struct tree_place {
+    const ap_directive_t *node;
+    const ap_directive_t *vhost; /* its <VirtualHost>, or NULL: the main */
+    /* the innermost <Directory>, <Location>, <If>, …, or NULL: the server */
+    const ap_directive_t *section;
+} tree_place;
+
+typedef void tree_visit(void *ctx, const tree_place *at);
+
+/* Visits every directive that is not a section or a <VirtualHost> itself. */
+void tree_walk(const ap_directive_t *tree, tree_visit *visit, void *ctx);
+
+/* Does what stands there apply to the server? What stands outside of virtual
+ * hosts applies to all. */
+int tree_applies(const tree_place *at, const server_rec *s);
+
+/* Does what is in it go into a directory's configuration? */
+int tree_is_section(const ap_directive_t *node);
+
+/* The <If>, <ElseIf> or <Else> around the place, the outermost; or NULL. */
+const ap_directive_t *tree_condition(const tree_place *at);
+
+/* "server", or the sections around the place as they are written. */
+const char *tree_section(apr_pool_t *p, const tree_place *at);
+
+/* What a <Directory> without a pattern is for; "/" for <Location "/">; NULL:
+ * any other section, and none. */
+const char *tree_directory(apr_pool_t *p, const ap_directive_t *section);
+
+/* The directive's file. */
+const char *tree_file(const ap_directive_t *node);
+
+/* "Name (file:line)", from @a p. */
+const char *tree_where(apr_pool_t *p, const ap_directive_t *node);
+
+/* Is it a directive of that name (any case)? */
+int tree_is(const ap_directive_t *node, const char *name);
+
+/* The n-th word of the arguments as httpd will see it, NULL when there is
+ * none. From @a p. */
+const char *tree_word(apr_pool_t *p, const ap_directive_t *node, int n);
 
 /* A directive's names: itself, then its aliases, then NULL. */
 #define TREE_NAMES 3

@@ -7,7 +7,7 @@
 #define CPUAFFINITY_DIRECTIVE_H
 
 #include "learn/vhost.h"
-#include "conf/tree_walk.h"
+#include "conf/tree.h"
 
 /*
  * What a directive says of every server that it applies to. All members 0 or

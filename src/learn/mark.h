@@ -10,7 +10,7 @@
 #ifndef CPUAFFINITY_MARK_H
 #define CPUAFFINITY_MARK_H
 
-#include "conf/tree_walk.h"
+#include "conf/tree.h"
 
 /* Puts the marks into ap_conftree. In pre_config, before it is carried out. */
 void mark_insert(apr_pool_t *pconf);

@@ -7,7 +7,7 @@
 #define CPUAFFINITY_OBSTACLES_H
 
 #include "learn/learn.h"
-#include "conf/tree_walk.h"
+#include "conf/tree.h"
 
 /* What a directive means, where it stands. */
 typedef struct obstacles_hint {

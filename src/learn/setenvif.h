@@ -7,7 +7,7 @@
 #ifndef CPUAFFINITY_SETENVIF_H
 #define CPUAFFINITY_SETENVIF_H
 
-#include "conf/tree_walk.h"
+#include "conf/tree.h"
 
 /* Forgets all expressions, now and when @a p ends. */
 void setenvif_reset(apr_pool_t *p);

@@ -8,7 +8,7 @@
 #ifndef CPUAFFINITY_LOG_FORMAT_H
 #define CPUAFFINITY_LOG_FORMAT_H
 
-#include "conf/tree_walk.h"
+#include "conf/tree.h"
 
 void log_format_reset(apr_pool_t *p);
 

@@ -69,6 +69,11 @@ char *ap_getword_conf(apr_pool_t *p, const char **line)
     return !strcmp(word, "${SEVEN}") ? "7" : word;
 }
 
+const char *ap_resolve_env(apr_pool_t *p, const char *word)
+{
+    return word;
+}
+
 void ap_log_error_(const char *file, int line, int module_index, int level,
                    apr_status_t status, const server_rec *s, const char *fmt,
                    ...)
