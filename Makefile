@@ -67,7 +67,7 @@ CFLAGS_ALL = -std=gnu11 $(OPT) -fPIC -fvisibility=hidden -pthread \
 	-fstack-protector-strong $(WARN) $(CFLAGS) $(SAN)
 
 # Pure code: no httpd header; the tool, unit tests and fuzzers link it alone.
-PURE := cpuset discover topology units cgroup policy deal plan planwarn planview tasks pin
+PURE := cpuset discover topology units cgroup policy deal plan plan_make planwarn planview tasks pin
 PURE_SRC := $(PURE:%=src/affinity/%.c) src/base/siphash.c \
 	src/base/httpdate.c $(wildcard src/base/linear*.c src/http/*.c) \
 	$(filter-out src/cache/key_hints.c,$(wildcard src/cache/*.c))

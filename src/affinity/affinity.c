@@ -14,6 +14,7 @@
 #include "conf/config.h"
 #include "affinity/inherited.h"
 #include "affinity/pin.h"
+#include "affinity/plan_make.h"
 #include "affinity/planview.h"
 #include "base/shared_mem.h"
 #include "affinity/tasks.h"

@@ -10,6 +10,7 @@
 #include "ap_mpm.h"
 
 #include "affinity/plan.h"
+#include "affinity/topology.h"
 #include "affinity/seat.h"
 
 /* Takes the mask that httpd may use, see inherited_mask(), and forgets the

@@ -7,8 +7,7 @@
 
 #include <apr_tables.h>
 
-#include "affinity/policy.h"
-#include "affinity/topology.h"
+#include "affinity/cpuset.h"
 
 /* What one seat gets; places are dealt to seats in order, wrapping. */
 typedef struct plan_place {
@@ -27,20 +26,6 @@ typedef struct plan {
     plan_place *places;
     apr_array_header_t *warnings; /* of const char *: topology's and ours */
 } plan;
-
-/*
- * Makes the plan. @a t is restricted here by CPUAffinityCPUs and
- * CPUAffinitySMT; @a pol must have its defaults filled in.
- * @param processes planned processes, >= 1
- * @param threads workers per process, >= 0 (prefork: 0)
- * @return 0, or -1 with @a error: "DIRECTIVE ARGUMENT: reason". What this
- *         machine does not have (a CPU that is not there, offline or not
- *         allowed, an object, room for `exclusive`) is an error under
- *         strict only. Else it is dropped with one warning that names it and
- *         why; where nothing is left, all allowed CPUs stand for the set.
- */
-int plan_make(apr_pool_t *p, topology *t, const policy *pol, int processes,
-              int threads, plan **result, const char **error);
 
 /* The place of a seat (>= 0, wrapping past the places). NULL if inactive. */
 const plan_place *plan_seat(const plan *pl, int seat);

@@ -6,6 +6,8 @@
 #define CPUAFFINITY_PLANVIEW_H
 
 #include "affinity/plan.h"
+#include "affinity/policy.h"
+#include "affinity/topology.h"
 
 struct json_t;
 

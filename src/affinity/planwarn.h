@@ -6,6 +6,8 @@
 #define CPUAFFINITY_PLANWARN_H
 
 #include "affinity/plan.h"
+#include "affinity/policy.h"
+#include "affinity/topology.h"
 
 /*
  * Adds its warnings to those of a plan that is active and complete.

@@ -3,6 +3,8 @@
 #include "cache/cache_file.h"
 #include "cache/cache_store.h"
 #include "base/siphash.h"
+#include "http/request.h"
+#include "http/response.h"
 
 #include <stdlib.h>
 #include <string.h>

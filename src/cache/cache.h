@@ -9,13 +9,11 @@
 #ifndef CPUAFFINITY_CACHE_H
 #define CPUAFFINITY_CACHE_H
 
-#include "http/response.h"
-#include "cache/page_cache.h"
-
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
-#include <sys/types.h>
+
+#include "cache/cache_entry.h"
 
 /* Never repeat an answer that httpd gave longer ago (milliseconds). Up to
  * CACHE_SOONER before that httpd is asked once more, not for all at the same
@@ -23,37 +21,7 @@
 #define CACHE_AGE 60000
 #define CACHE_SOONER 15000
 #define CACHE_AGAIN 1000
-/* More keys than this never share a file. */
-#define CACHE_KEYS_PER_FILE 16
-
 typedef struct cache cache;
-
-typedef struct cache_config {
-    unsigned entries;     /* FixedStaticCache ENTRIES, at least 1 */
-    int64_t valid;        /* how long a file is trusted, milliseconds */
-    uint64_t small;       /* files up to this size are kept in memory */
-    uint64_t memory;      /* at most so many bytes of them */
-    unsigned descriptors; /* at most so many open files; 0: none */
-    uint64_t secret[2];   /* of the keyed hash, random per process */
-} cache_config;
-
-/* One file, shared by entries. Read-only for callers. */
-typedef struct cache_file {
-    const char *data; /* the whole content, or NULL: send from fd */
-    int fd;           /* open for reading, or -1 */
-    int64_t size;
-    page_cache_range warm; /* the sender's */
-} cache_file;
-
-/* One answer. Read-only for callers. */
-typedef struct cache_entry {
-    response answer;
-    cache_file *file; /* NULL until live */
-    const char *path; /* as httpd opens it */
-    const void *tag;  /* the caller's, of the last cache_learn() */
-    int live;         /* 1: may be repeated; 0: seen once */
-    uint64_t hits;    /* for the caller's audit; cache_use counts it */
-} cache_entry;
 
 typedef enum cache_outcome {
     CACHE_ONCE,    /* noted; live after a second agreeing answer */

@@ -5,7 +5,9 @@
 #ifndef CPUAFFINITY_CACHE_FILE_H
 #define CPUAFFINITY_CACHE_FILE_H
 
-#include "cache/cache.h"
+#include <sys/stat.h>
+
+#include "cache/cache_entry.h"
 
 /* All of what would be different had somebody touched the file. */
 typedef struct cache_file_id {

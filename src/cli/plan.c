@@ -10,6 +10,7 @@
 #include <apr_strings.h>
 
 #include "affinity/pin.h"
+#include "affinity/plan_make.h"
 #include "affinity/planview.h"
 #include "cli/cli.h"
 

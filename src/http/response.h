@@ -8,10 +8,11 @@
 #ifndef CPUAFFINITY_RESPONSE_H
 #define CPUAFFINITY_RESPONSE_H
 
-#include "http/request.h"
-
 #include <stddef.h>
 #include <stdint.h>
+
+#include "http/request.h"
+#include "http/response_data.h"
 
 /* The longest captured head that is learned. */
 #define RESPONSE_HEAD 4096
@@ -37,27 +38,6 @@
  * here. cache then wants two agreeing answers of different seconds, so that
  * a field that moves with the clock never agrees (R7, PITFALLS 22). */
 #define RESPONSE_CLOCKED 4u
-
-/* The captured head, taken apart. Plain data but for @a head. */
-typedef struct response {
-    const char *head;  /* the captured head without its Connection and
-                           * Keep-Alive lines; not owned */
-    uint16_t head_len; /* with the empty line */
-    uint16_t slot; /* where the connection lines belong, then content fields */
-    uint16_t length_at; /* the digits of Content-Length */
-    uint16_t length_len;
-    uint16_t length_line; /* the line of Content-Length, its end included */
-    uint16_t length_line_len;
-    uint16_t etag; /* value; length 0 when absent */
-    uint16_t etag_len;
-    uint8_t plain;    /* RESPONSE_PLAIN */
-    uint8_t clocked;  /* RESPONSE_CLOCKED */
-    uint8_t no_304;   /* httpd's 304 cannot be told from the 200 */
-    uint8_t no_range; /* no "Accept-Ranges: bytes" */
-    int64_t date;     /* its own Date, seconds since 1970 */
-    int64_t size;     /* of the file */
-    int64_t modified; /* Last-Modified, seconds since 1970, or -1 */
-} response;
 
 /* The second in which requests are answered. The caller keeps it current. */
 typedef struct response_clock {

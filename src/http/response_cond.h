@@ -6,7 +6,8 @@
 #ifndef CPUAFFINITY_RESPONSE_COND_H
 #define CPUAFFINITY_RESPONSE_COND_H
 
-#include "http/response.h"
+#include "http/request.h"
+#include "http/response_data.h"
 
 typedef enum response_cond_result {
     RESPONSE_COND_WHOLE,     /* 200 */

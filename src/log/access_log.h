@@ -10,32 +10,10 @@
 
 #include "httpd.h"
 
-#include "handoff/handoff.h"
-#include "http/request.h"
+#include "log/access_log_record.h"
 
 /* So many lines may wait; then answers are declined and httpd gives them. */
 #define ACCESS_LOG_ROOM 8192
-
-/* One answer. Everything is copied. */
-typedef struct access_log_record {
-    const server_rec *server; /* the vhost: lesson_server's */
-    const addr *remote;
-    const addr *local;
-    const request *req;
-    const char *head;   /* the request's bytes, req->consumed of them */
-    const char *answer; /* the answer's head as it was sent */
-    size_t answer_len;
-    const char *path; /* the file */
-    apr_time_t start; /* wall clock, µs: the request was read */
-    int status;       /* 200, 206, 304 */
-    int64_t body;     /* bytes of the body that were sent */
-    int64_t sent;     /* all bytes that were sent (%O) */
-    int keepalives;   /* response_reply.keepalives */
-    int keepalive;    /* response_reply.keepalive */
-    int piped;        /* 1: its bytes were there when the answer before it was
-                       done; mod_logio then counts one more for %I */
-    int aborted;      /* 1: the client went away, or sending failed */
-} access_log_record;
 
 /* Are lines to be written at all? Any thread, from child_init on. When 0,
  * none of the others has to be called. */

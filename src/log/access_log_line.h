@@ -5,7 +5,7 @@
 #ifndef CPUAFFINITY_ACCESS_LOG_LINE_H
 #define CPUAFFINITY_ACCESS_LOG_LINE_H
 
-#include "log/access_log.h"
+#include "log/access_log_record.h"
 
 /* What outlives a line: the connection that all lines share. */
 typedef struct accesslogline accesslogline;

@@ -4,6 +4,8 @@
 #define CACHETEST_H
 
 #include "cache/cache.h"
+#include "http/request.h"
+#include "http/response.h"
 
 #include "tap.h"
 

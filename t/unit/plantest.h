@@ -8,6 +8,7 @@
 #include <apr_strings.h>
 #include <hwloc/bitmap.h>
 
+#include "affinity/plan_make.h"
 #include "affinity/planview.h"
 #include "t/unit/tap.h"
 

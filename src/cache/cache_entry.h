@@ -1,0 +1,44 @@
+/*
+ * cache_entry: what cache, cache_store and cache_file share: the limits, a
+ * file, an entry. Plain data.
+ */
+#ifndef CPUAFFINITY_CACHE_ENTRY_H
+#define CPUAFFINITY_CACHE_ENTRY_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cache/page_cache.h"
+#include "http/response_data.h"
+
+/* More keys than this never share a file. */
+#define CACHE_KEYS_PER_FILE 16
+
+typedef struct cache_config {
+    unsigned entries;     /* FixedStaticCache ENTRIES, at least 1 */
+    int64_t valid;        /* how long a file is trusted, milliseconds */
+    uint64_t small;       /* files up to this size are kept in memory */
+    uint64_t memory;      /* at most so many bytes of them */
+    unsigned descriptors; /* at most so many open files; 0: none */
+    uint64_t secret[2];   /* of the keyed hash, random per process */
+} cache_config;
+
+/* One file, shared by entries. Read-only for callers. */
+typedef struct cache_file {
+    const char *data; /* the whole content, or NULL: send from fd */
+    int fd;           /* open for reading, or -1 */
+    int64_t size;
+    page_cache_range warm; /* the sender's */
+} cache_file;
+
+/* One answer. Read-only for callers. */
+typedef struct cache_entry {
+    response answer;
+    cache_file *file; /* NULL until live */
+    const char *path; /* as httpd opens it */
+    const void *tag;  /* the caller's, of the last cache_learn() */
+    int live;         /* 1: may be repeated; 0: seen once */
+    uint64_t hits;    /* for the caller's audit; cache_use counts it */
+} cache_entry;
+
+#endif
