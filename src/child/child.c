@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "loop/rebalance.h"
+#include "loop/thread.h"
 #include "handoff/detach.h"
 #include "conf/processes.h"
 #include "handoff/workers.h"
@@ -70,7 +71,7 @@ static unsigned crowd(void)
 
 static apr_status_t begin(loop *l, apr_pool_t *pchild)
 {
-    apr_status_t rv = loop_start(l, pchild);
+    apr_status_t rv = thread_start(l, pchild);
 
     if (rv == APR_SUCCESS) {
         apr_pool_pre_cleanup_register(pchild, l, end);

@@ -69,7 +69,7 @@ typedef struct loop_mail {
 } loop_mail;
 
 struct loop {
-    /* Filled in before loop_start(). */
+    /* Filled in before thread_start(). */
     server_rec *server;
     const sockets_set *sockets;
     seat_table *seats;
@@ -122,16 +122,13 @@ typedef enum loop_stop_mode {
 /*
  * Makes a loop with everything set but the thread; door, sockets, seats,
  * mail, balance, answers and place are filled in by the caller before
- * loop_start().
+ * thread_start().
  * @return it, from @a p, or NULL after logging
  */
 loop *loop_make(apr_pool_t *p, server_rec *s);
 
 /* Gives up what a loop has whose thread was never started. */
 void loop_unmake(loop *l);
-
-/* Starts the thread. @return APR_SUCCESS or why not (logged) */
-apr_status_t loop_start(loop *l, apr_pool_t *p);
 
 /* Tells the loop to stop; graceful first and not graceful later is fine.
  * Any thread, any number of times, also in a signal handler. */
