@@ -16,7 +16,7 @@
 #include "mpm_common.h"
 
 #include "conf/config.h"
-#include "affinity/affinity.h"
+#include "child/affinity.h"
 #include "child/child.h"
 #include "handoff/door.h"
 #include "child/fixed.h"

@@ -19,8 +19,7 @@ APLOG_USE_MODULE(cpuaffinity);
 #define DOOR_LEAST 16
 #define CARRIED 512 /* waiting connections of older processes */
 
-static loop *the_loop; /* set before other threads exist */
-static int stopping;   /* atomic: 1 gracefully, 2 at once */
+static int stopping; /* atomic: 1 gracefully, 2 at once */
 
 static void drained(void *ctx)
 {
@@ -75,7 +74,7 @@ static apr_status_t begin(loop *l, apr_pool_t *pchild)
 
     if (rv == APR_SUCCESS) {
         apr_pool_pre_cleanup_register(pchild, l, end);
-        __atomic_store_n(&the_loop, l, __ATOMIC_RELEASE);
+        loop_publish(l);
     }
     return rv;
 }
@@ -222,7 +221,7 @@ void child_carry(apr_pool_t *pchild, server_rec *s)
 
 void child_stop(int graceful)
 {
-    loop *l = child_loop();
+    loop *l = loop_get();
 
     __atomic_store_n(&stopping, graceful ? 1 : 2, __ATOMIC_RELEASE);
     if (l) {
@@ -231,11 +230,6 @@ void child_stop(int graceful)
     else {
         sockets_child_close();
     }
-}
-
-loop *child_loop(void)
-{
-    return __atomic_load_n(&the_loop, __ATOMIC_ACQUIRE);
 }
 
 /* The MPM may close connections before it tells us by child_stopping. */
@@ -250,7 +244,7 @@ static int is_ending(void)
 
 int child_pre_close(conn_rec *c)
 {
-    loop *l = child_loop();
+    loop *l = loop_get();
     int seat;
     handoff p;
 

@@ -37,9 +37,6 @@ void child_carry(apr_pool_t *pchild, server_rec *s);
  * child_start. Only tells the loop. */
 void child_stop(int graceful);
 
-/* The loop of this process, or NULL. For taking connections back. */
-loop *child_loop(void);
-
 /* pre_close_connection: while the process stops gracefully, an idle
  * keep-alive connection moves to the next generation instead of being
  * closed. On the worker that closes it. */

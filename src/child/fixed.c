@@ -4,7 +4,7 @@
 #include "http_core.h"
 
 #include "conf/config.h"
-#include "affinity/affinity.h"
+#include "child/affinity.h"
 #include "affinity/pin.h"
 #include "child/child.h"
 #include "conf/tree.h"
@@ -12,7 +12,7 @@
 #include "conf/processes.h"
 #include "serve/score.h"
 #include "listen/sockets.h"
-#include "serve/state.h"
+#include "serve/setup.h"
 #include "listen/steering.h"
 
 static server_rec *server; /* of this process, for the loop's looks */

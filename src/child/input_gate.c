@@ -3,7 +3,7 @@
 #include "http_core.h"
 #include "apr_buckets.h"
 
-#include "child/child.h"
+#include "loop/loop.h"
 
 /* Nobody reads from it now. */
 static __thread const apr_socket_t *shut;
@@ -58,7 +58,7 @@ apr_status_t input_gate_network_bucket(conn_rec *c, apr_bucket_brigade *bb,
 {
     apr_bucket *b;
 
-    if (!child_loop()) {
+    if (!loop_get()) {
         return AP_DECLINED;
     }
     b = apr_bucket_socket_create(socket, c->bucket_alloc);

@@ -10,10 +10,11 @@
 #include "http_core.h"
 #include "util_filter.h"
 
-#include "child/child.h"
+#include "learn/conn_note.h"
 #include "handoff/door.h"
 #include "child/input_gate.h"
 #include "cache/key_hints.h"
+#include "learn/setenvif.h"
 #include "handoff/detach.h"
 #include "learn/not_mine.h"
 #include "serve/state.h"
@@ -128,8 +129,8 @@ static int next_request(conn_rec *c, loop *l, const serve_state *st)
     if (detach_may(c) && !detach_named(c) && key_hints_is(key, len)) {
         return detach_take(c, &p) ? DECLINED : give(c, l, &p);
     }
-    lesson_attach(c, lesson_note_make(&req, buf, key, len, vary, c->keepalives,
-                                      0, 0, clock_ms()));
+    conn_note_attach(c, conn_note_make(&req, buf, key, len, vary, c->keepalives,
+                                       0, 0, clock_ms()));
     return DECLINED;
 }
 
@@ -152,7 +153,7 @@ static int nothing_read(conn_rec *c)
 static int go_home(conn_rec *c, loop *l)
 {
     ap_filter_t *f = c->output_filters;
-    const lesson_note *note = lesson_last(c);
+    const conn_note *note = conn_note_last(c);
     handoff p;
 
     if (!(note && key_hints_is(note->bytes, note->key_len))
@@ -181,7 +182,7 @@ static void go_on(conn_rec *c)
     if (c->keepalive == AP_CONN_KEEPALIVE && !c->aborted
         && !c->data_in_input_filters && peek(c, &first, 1) > 0) {
         c->data_in_input_filters = 1;
-        lesson_see(c);
+        conn_note_see(c);
     }
 }
 
@@ -192,7 +193,7 @@ static __thread const conn_rec *within;
  * come from the loop. */
 static loop *loop_of(const conn_rec *c)
 {
-    loop *l = c->master || !c->sbh ? NULL : child_loop();
+    loop *l = c->master || !c->sbh ? NULL : loop_get();
 
     return l && l->seats ? l : NULL;
 }
@@ -204,7 +205,7 @@ int takeback_process_connection(conn_rec *c)
     int waits, rv;
 
     input_gate_open();
-    if (lesson_seen(c)) {
+    if (conn_note_seen(c)) {
         c->data_in_input_filters = 0; /* it is still in the socket */
     }
     if (!l || within == c) {
@@ -213,7 +214,7 @@ int takeback_process_connection(conn_rec *c)
     if (st && c->keepalives > 0 && next_request(c, l, st) == OK) {
         return OK;
     }
-    waits = lesson_waits(c);
+    waits = conn_note_waits(c);
     within = c;
     rv = ap_run_process_connection(c);
     within = NULL;
@@ -231,8 +232,8 @@ int takeback_post_read_request(request_rec *r)
 
     if (!r->main && loop_of(c)) {
         /* As the MPM takes them. */
-        lesson_set_host(c, r->server->keep_alive_timeout_set ? r->server
-                                                             : c->base_server);
+        conn_note_set_host(
+            c, r->server->keep_alive_timeout_set ? r->server : c->base_server);
     }
     return DECLINED;
 }

@@ -118,7 +118,7 @@ int64_t detach_idled(conn_rec *c)
 
 int detach_take(conn_rec *c, handoff *p)
 {
-    const server_rec *host = lesson_host(c);
+    const server_rec *host = conn_note_host(c);
     apr_os_sock_t fd = -1;
 
     handoff_init(p);

@@ -1,4 +1,4 @@
-#include "learn/learn.h"
+#include "learn/address.h"
 
 #include "http_core.h"
 #include "http_protocol.h"

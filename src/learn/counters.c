@@ -1,5 +1,7 @@
 #include "learn/counters.h"
 
+#include "http/request_why.h"
+
 #include "base/shared_mem.h"
 
 typedef struct shared {

@@ -9,7 +9,7 @@
 
 #include "httpd.h"
 
-#include "learn/learn.h"
+#include "learn/reason.h"
 
 /* Makes it for so many servers, until @a p ends. @return 0, or -1 with errno:
  * nothing is counted, and every vhost is off */

@@ -6,7 +6,6 @@
 #ifndef CPUAFFINITY_DIRECTIVE_H
 #define CPUAFFINITY_DIRECTIVE_H
 
-#include "learn/vhost.h"
 #include "conf/tree.h"
 
 /*

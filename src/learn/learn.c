@@ -15,29 +15,13 @@
 #include "learn/modules.h"
 #include "learn/obstacles.h"
 #include "learn/vhost.h"
-#include "learn/trace.h"
+#include "learn/trace_hooks.h"
 #include "learn/peer_share.h"
 #include "conf/processes.h"
 
 APLOG_USE_MODULE(cpuaffinity);
 
 #define NO_PROCESSES "there are no fixed processes (FixedProcesses)"
-
-#define REASON_ROW(id, rule, text) {rule, text},
-static const struct {
-    const char *rule;
-    const char *text;
-} reasons[REASON_COUNT] = {REASONS(REASON_ROW)};
-
-const char *reason_rule(reason_id reason)
-{
-    return reason < 0 ? "" : reasons[reason].rule;
-}
-
-const char *reason_text(reason_id reason)
-{
-    return reason < 0 ? "" : reasons[reason].text;
-}
 
 uint64_t learn_refusals(reason_id reason)
 {
@@ -209,13 +193,6 @@ void learn_dump(apr_pool_t *p, server_rec *s)
     fflush(stdout); /* "Syntax OK" comes from elsewhere */
 }
 
-static unsigned hooks_judged;
-
-int learn_hooks_changed(void)
-{
-    return modules_hooks() != hooks_judged;
-}
-
 void learn_child_init(apr_pool_t *pchild, server_rec *s)
 {
     const char *why;
@@ -224,10 +201,10 @@ void learn_child_init(apr_pool_t *pchild, server_rec *s)
         return;
     }
     why = modules_judge(pchild);
-    if (!why && !modules_handlers(trace_handler)) {
+    if (!why && !modules_handlers(trace_hooks_handler)) {
         why = "a handler stands behind ours";
     }
-    hooks_judged = modules_hooks();
+    modules_settle();
     if (why) {
         vhost_refuse_all(why);
         /* Once for all children. */
@@ -240,5 +217,5 @@ void learn_child_init(apr_pool_t *pchild, server_rec *s)
 
 void learn_register(apr_pool_t *p)
 {
-    trace_register(p);
+    trace_hooks_register(p);
 }

@@ -14,42 +14,7 @@
 
 #include "learn/lesson.h"
 #include "learn/obstacle.h"
-#include "http/request.h"
-
-/* Why something is not learned: id, the rule, the text for log and status. */
-/* clang-format off */
-#define REASONS(X)                                                      \
-    X(OFF, "FixedStatic", "FixedStatic is not on here")                       \
-    X(MODULE, "S1", "a module that is not known has hooks")                   \
-    X(SERVER, "S2", "a directive of the server that is not understood")       \
-    X(SECTION, "S2", "a module is configured in a section")                   \
-    X(AUDIT, "audit", "an audit found another answer")                        \
-    X(UNFIT, "R0", "not the request that was recognised")                     \
-    X(SHAPE, "R1", "not a plain GET answered with 200")                       \
-    X(HTACCESS, "R1", ".htaccess files may be read")                          \
-    X(INDEX, "R1", "not the first DirectoryIndex")                            \
-    X(UPGRADE, "R1", "another protocol is offered")                           \
-    X(HANDLER, "R2", "not the default handler's file")                        \
-    X(CONDITION, "R2", "<If> or an expression decides")                       \
-    X(FILTER, "R3", "a filter stands on the way out")                         \
-    X(CLIENT, "R4", "it was asked who the client is")                         \
-    X(ENVIRONMENT, "R5", "environment variables were set")                    \
-    X(FILE, "R6", "not exactly one whole file")                               \
-    X(LINKS, "R6", "links are checked on the way to the file")                \
-    X(YOUNG, "R6", "the file has just changed")                               \
-    X(HEAD, "R7", "header fields that are not repeated")                      \
-    X(VERIFY, "R8", "the answer cannot be made again byte for byte")
-/* clang-format on */
-
-#define REASON_ID(id, rule, text) REASON_##id,
-typedef enum reason_id {
-    REASON_OK = -1,
-    REASONS(REASON_ID) REASON_COUNT
-} reason_id;
-
-/* "R4"; "it was asked who the client is". Any thread. */
-const char *reason_rule(reason_id reason);
-const char *reason_text(reason_id reason);
+#include "learn/reason.h"
 
 /* How often all processes of this generation refused for that reason. Any
  * thread. */
@@ -71,42 +36,6 @@ const obstacle *learn_obstacle(unsigned n);
 int learn_server(unsigned n, learn_state *state);
 
 /* --- For the loop; any thread after learn_child_init() --- */
-
-/* What the loop needs to know of a local address: read-only. Times are in
- * milliseconds, 0: none. */
-typedef struct address {
-    int reads;             /* 0: hand over at once, do not read */
-    request_limits limits; /* the smallest of all vhosts behind it */
-    int64_t timeout;       /* Timeout, of the address's default vhost */
-    /* RequestReadTimeout header=FIRST-MAX,MinRate=RATE; when mod_reqtimeout
-     * is not there, first is 0: only Timeout counts. */
-    int64_t header_first;
-    int64_t header_max;
-    int header_rate; /* bytes per second that add a second each; 0: none */
-} address;
-
-/*
- * Is there a FixedStatic vhost behind this address, and is every vhost
- * behind it plain HTTP (no SSLEngine, no PROXY protocol, no other protocol)?
- * @param local as of getsockname; may be a wildcard
- * @param protocol of the Listen, or NULL
- * @return never NULL, allocated once from @a p
- */
-const address *address_make(apr_pool_t *p, const struct sockaddr *local,
-                            const char *protocol);
-
-/*
- * Does any SetEnvIf or BrowserMatch expression of the configuration match, or
- * is there one that the loop cannot evaluate for a field that is there? Then
- * the request is not mine (S2). Linear in the fields, whatever is in them.
- * The loop's thread or a worker's.
- * @return 1: not mine; 0
- */
-int setenvif_matches(const request *req, const char *head);
-
-/* Has a module registered hooks since S1 was judged? Then nothing is learned
- * any more. Any worker. */
-int learn_hooks_changed(void);
 
 /* An audit found that httpd's answer differs: FixedStatic is off for the
  * vhost in all processes from now on; logged and counted. The caller clears

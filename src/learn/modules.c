@@ -101,15 +101,6 @@ int modules_known(const module *m)
     return -1;
 }
 
-const char *modules_name(unsigned n, modules_use *use)
-{
-    if (n >= KNOWN) {
-        return NULL;
-    }
-    *use = known[n].use;
-    return known[n].name;
-}
-
 /* Every hook through which a module can take part in a connection, a request
  * or its log. */
 /* clang-format off */
@@ -269,7 +260,8 @@ const char *modules_judge(apr_pool_t *p)
     return why;
 }
 
-unsigned modules_hooks(void)
+/* The number of functions in all hooks. */
+static unsigned count_hooks(void)
 {
     unsigned n = 0;
     size_t i;
@@ -278,6 +270,18 @@ unsigned modules_hooks(void)
         n += hooks[i].count();
     }
     return n;
+}
+
+static unsigned settled;
+
+void modules_settle(void)
+{
+    settled = count_hooks();
+}
+
+int modules_changed(void)
+{
+    return count_hooks() != settled;
 }
 
 int modules_handlers(ap_HOOK_handler_t *ours)

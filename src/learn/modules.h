@@ -19,17 +19,17 @@ typedef enum modules_use {
 /* What is known of a module; -1: nothing, so that it refuses. */
 int modules_known(const module *m);
 
-/* The n-th known module's name and use, for the documentation's test; NULL
- * at the end. */
-const char *modules_name(unsigned n, modules_use *use);
-
 /* Only functions of known modules, and httpd's own? @return NULL, or which
  * hook and object forbid, from @a p. After all modules' post_config. */
 const char *modules_judge(apr_pool_t *p);
 
-/* The number of functions in all hooks: when it changes, S1 has to be judged
- * again. Any thread. */
-unsigned modules_hooks(void);
+/* From now on a hook that is registered is one too many. Child's main thread,
+ * once the hooks have been judged. */
+void modules_settle(void);
+
+/* Has a module registered hooks since? Then nothing is learned any more. Any
+ * worker. */
+int modules_changed(void);
 
 /* Is the code at @a function of httpd itself or of a known module? */
 int modules_owns(const void *function);

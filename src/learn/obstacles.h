@@ -6,7 +6,8 @@
 #ifndef CPUAFFINITY_OBSTACLES_H
 #define CPUAFFINITY_OBSTACLES_H
 
-#include "learn/learn.h"
+#include "learn/obstacle.h"
+#include "learn/reason.h"
 #include "conf/tree.h"
 
 /* What a directive means, where it stands. */

@@ -11,14 +11,15 @@
 #include "apr_strings.h"
 
 #include "conf/config.h"
-#include "child/child.h"
 #include "child/input_gate.h"
 #include "learn/counters.h"
 #include "learn/filter.h"
 #include "learn/mark.h"
 #include "learn/modules.h"
 #include "learn/obstacles.h"
+#include "learn/outbox.h"
 #include "learn/vhost.h"
+#include "loop/loop.h"
 
 APLOG_USE_MODULE(cpuaffinity);
 
@@ -91,7 +92,7 @@ static reason_id scope(subject *s)
         s->detail = s->server->why;
         return s->server->reason;
     }
-    if (learn_hooks_changed()) {
+    if (modules_changed()) {
         s->detail = "a hook was registered late";
         return REASON_MODULE;
     }
@@ -102,9 +103,9 @@ static reason_id scope(subject *s)
  * connection, same target. */
 static reason_id r0_one_key(subject *s)
 {
-    const lesson_note *n = s->t->note;
+    const conn_note *n = s->t->note;
     const request_slice *target = &n->req.target;
-    const char *head = lesson_note_head(n);
+    const char *head = conn_note_head(n);
     const request_rec *r = s->r;
 
     if (!r->unparsed_uri || strlen(r->unparsed_uri) != target->len
@@ -148,7 +149,7 @@ static reason_id r1_plain_get(subject *s)
 static reason_id r1_direct(subject *s)
 {
     const request_slice *path = &s->t->note->req.path;
-    const char *asked = lesson_note_head(s->t->note) + path->off;
+    const char *asked = conn_note_head(s->t->note) + path->off;
     size_t len = strlen(s->r->uri);
     const char *mapped = s->t->mapped, *name;
     size_t mapped_len;
@@ -336,14 +337,14 @@ static response_connection connection_of(const subject *s)
  * again gives the very same bytes. (That two answers agree is the cache's.) */
 static reason_id r8_again(subject *s, response *a, char *copy)
 {
-    const lesson_note *n = s->t->note;
+    const conn_note *n = s->t->note;
     response_connection c = connection_of(s);
 
     if (response_learn(a, s->t->head, s->t->head_len, s->t->st.st_size,
                        r7_flags(s), copy, &s->detail)) {
         return REASON_HEAD;
     }
-    return response_verify(a, &n->req, lesson_note_head(n), &c, s->t->head,
+    return response_verify(a, &n->req, conn_note_head(n), &c, s->t->head,
                            s->t->head_len)
                ? REASON_OK
                : REASON_VERIFY;
@@ -358,7 +359,7 @@ static reason_id (*const rules[])(subject *) = {
 /* Does a refusal tell that the loop would have been wrong? Not when
  * the request asked for less than the whole, and not when the process began
  * to stop in between. */
-static int tells(const lesson_note *n, reason_id reason)
+static int tells(const conn_note *n, reason_id reason)
 {
     return request_whole(&n->req) && reason != REASON_VERIFY
            && reason != REASON_AUDIT;
@@ -377,8 +378,8 @@ static int status_of(const subject *s)
 
 static void refuse(subject *s, reason_id reason)
 {
-    const lesson_note *n = s->t->note;
-    loop *to = child_loop();
+    const conn_note *n = s->t->note;
+    loop *to = loop_get();
 
     if (to && to->row) {
         SEAT_ADD(to->row, refused, 1);
@@ -393,21 +394,22 @@ static void refuse(subject *s, reason_id reason)
                      reason_rule(reason), reason_text(reason),
                      s->detail ? ": " : "", s->detail ? s->detail : "");
     }
-    if (n->ask != LESSON_NEW && tells(n, reason)) {
+    if (n->ask != CONN_NOTE_NEW && tells(n, reason)) {
         lesson *l = lesson_make(n, LESSON_REFUSED, NULL, s->r->filename);
 
         if (l) {
             l->reason = reason;
             l->status = status_of(s);
             l->server.server = s->r->server;
-            lesson_post(l);
+            outbox_post(l);
         }
     }
 }
 
 static void teach(subject *s, const response *a, uint64_t vary)
 {
-    const server_rec *v = s->r->server, *idle = lesson_host(s->r->connection);
+    const server_rec *v = s->r->server,
+                     *idle = conn_note_host(s->r->connection);
     lesson_kind kind = vary & ~s->t->note->vary ? LESSON_WIDEN : LESSON_ANSWER;
     lesson *l = lesson_make(s->t->note, kind, a, s->r->filename);
 
@@ -435,9 +437,9 @@ static void teach(subject *s, const response *a, uint64_t vary)
             && s->core->enable_mmap == ENABLE_MMAP_OFF);
     ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, v, "FixedStatic: %s is learned",
                  s->r->uri);
-    lesson_post(l);
+    outbox_post(l);
     if (kind == LESSON_ANSWER) {
-        lesson_taught(s->r->connection, s->t->note);
+        conn_note_taught(s->r->connection, s->t->note);
     }
 }
 

@@ -7,7 +7,6 @@
 
 #include <strings.h>
 
-#include "learn/learn.h"
 #include "base/linear.h"
 
 APLOG_USE_MODULE(cpuaffinity);

@@ -1,13 +1,13 @@
 /*
  * learnsetenvif: the expressions of SetEnvIf and BrowserMatch, for the loop:
  * what matches one of them is httpd's (S2 of LEARNING.md), and so is what has
- * a field in which something is looked for that is not linear. Internal to
- * learn; the loop calls setenvif_matches().
+ * a field in which something is looked for that is not linear.
  */
 #ifndef CPUAFFINITY_SETENVIF_H
 #define CPUAFFINITY_SETENVIF_H
 
 #include "conf/tree.h"
+#include "http/request.h"
 
 /* Forgets all expressions, now and when @a p ends. */
 void setenvif_reset(apr_pool_t *p);
@@ -22,5 +22,14 @@ const char *setenvif_judge(apr_pool_t *p, const ap_directive_t *node);
 /* Takes one in that is not refused, wherever it stands: it counts for every
  * vhost. Logs a warning where httpd alone can evaluate it. @a p as above */
 void setenvif_add(apr_pool_t *p, const ap_directive_t *node);
+
+/*
+ * Does any SetEnvIf or BrowserMatch expression of the configuration match, or
+ * is there one that the loop cannot evaluate for a field that is there? Then
+ * the request is not mine (S2). Linear in the fields, whatever is in them.
+ * The loop's thread or a worker's.
+ * @return 1: not mine; 0
+ */
+int setenvif_matches(const request *req, const char *head);
 
 #endif

@@ -12,10 +12,11 @@
 
 #include <sys/stat.h>
 
-#include "learn/learn.h"
+#include "learn/lesson.h"
+#include "learn/reason.h"
 
 typedef struct trace {
-    const lesson_note *note;
+    const conn_note *note;
     reason_id reason;   /* the first that forbids; REASON_OK: none so far */
     const char *detail; /* what it was: a name; or NULL */
     const char *mapped; /* r->filename when it had been mapped */
@@ -35,11 +36,5 @@ trace *trace_of(const request_rec *r);
 /* Notes that a reason forbids learning the request (or the request that this
  * is a subrequest of). @a detail has to live as long as the request. */
 void trace_mark(const request_rec *r, reason_id reason, const char *detail);
-
-/* Registers hooks and filters; from learn_register. */
-void trace_register(apr_pool_t *p);
-
-/* The handler that has to stand just before core's. */
-int trace_handler(request_rec *r);
 
 #endif

@@ -8,8 +8,10 @@
 #define CPUAFFINITY_VHOST_H
 
 #include "httpd.h"
+#include "http_config.h"
 
-#include "learn/learn.h"
+#include "learn/obstacle.h"
+#include "learn/reason.h"
 
 typedef struct vhost {
     const server_rec *server;

@@ -14,6 +14,18 @@ APLOG_USE_MODULE(cpuaffinity);
 #define INBOX 1024  /* from other threads, waiting */
 #define WHINE 60000 /* ms between two log lines about a shortage */
 
+static loop *published;
+
+void loop_publish(loop *l)
+{
+    __atomic_store_n(&published, l, __ATOMIC_RELEASE);
+}
+
+loop *loop_get(void)
+{
+    return __atomic_load_n(&published, __ATOMIC_ACQUIRE);
+}
+
 /* Somebody woke us; what for is looked at in every turn. */
 static void woken(loop *l, watch *w, uint32_t events)
 {

@@ -130,6 +130,13 @@ loop *loop_make(apr_pool_t *p, server_rec *s);
 /* Gives up what a loop has whose thread was never started. */
 void loop_unmake(loop *l);
 
+/* Makes it the loop of this process: what loop_get() says from now on. Main
+ * thread, before others exist. */
+void loop_publish(loop *l);
+
+/* The loop of this process, or NULL. Any thread. */
+loop *loop_get(void);
+
 /* Tells the loop to stop; graceful first and not graceful later is fine.
  * Any thread, any number of times, also in a signal handler. */
 void loop_stop(loop *l, int graceful);

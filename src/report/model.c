@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "affinity/affinity.h"
+#include "child/affinity.h"
 #include "affinity/pin.h"
 #include "affinity/planview.h"
 #include "affinity/tasks.h"

@@ -1,6 +1,7 @@
 #include "serve/apply.h"
 
 #include "cache/key_hints.h"
+#include "learn/learn.h"
 
 static void widen(serve_state *st, const lesson *said)
 {
@@ -80,10 +81,10 @@ void apply_lesson(loop *l, serve_state *st, const lesson *said)
 {
     const lesson_server *tag;
 
-    if (said->ask == LESSON_AUDIT) {
+    if (said->ask == CONN_NOTE_AUDIT) {
         audit(l, st, said);
     }
-    else if (said->ask == LESSON_AGAIN) {
+    else if (said->ask == CONN_NOTE_AGAIN) {
         again(st, said);
     }
     if (said->kind == LESSON_WIDEN) {

@@ -7,7 +7,7 @@
 #ifndef CPUAFFINITY_FINISH_H
 #define CPUAFFINITY_FINISH_H
 
-#include "learn/learn.h"
+#include "learn/address.h"
 #include "loop/loop.h"
 
 /* Keeps a copy of bytes that were read and not answered, instead of those

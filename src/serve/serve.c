@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "learn/conn_note.h"
+#include "learn/setenvif.h"
 #include "serve/revalidate.h"
 #include "http/blank.h"
 #include "cache/page_cache.h"
@@ -261,7 +263,7 @@ static int repeat(serving *s, cache_entry *e, const request *req,
 /* The connection is httpd's from this request on, which may be learned. */
 static served hand_over(serving *s, const request *req,
                         const unsigned char *key, size_t key_len,
-                        lesson_ask ask, const char *head, size_t left)
+                        conn_note_ask ask, const char *head, size_t left)
 {
     served r = flush(s, head, left);
     conn *c = s->c;
@@ -274,9 +276,9 @@ static served hand_over(serving *s, const request *req,
         return GONE;
     }
     if (key_len) {
-        c->note = lesson_note_make(req, head, key, key_len, s->st->vary,
-                                   (int)c->keepalives, c->keepalives == 0, ask,
-                                   s->l->now);
+        c->note = conn_note_make(req, head, key, key_len, s->st->vary,
+                                 (int)c->keepalives, c->keepalives == 0, ask,
+                                 s->l->now);
         c->drop_note = free;
     }
     finish_httpd(s->l, c, head, left);
@@ -291,7 +293,7 @@ static served serve_one(serving *s, const char *head, size_t left,
     size_t len = state_key(req, head, &s->c->local, (int)s->c->keepalives,
                            s->st->vary, key);
     cache_entry *e = len ? cache_find(s->st->cache, key, len) : NULL;
-    lesson_ask ask = LESSON_NEW;
+    conn_note_ask ask = CONN_NOTE_NEW;
     served result;
 
     if (e && setenvif_matches(req, head)) {
@@ -304,16 +306,16 @@ static served serve_one(serving *s, const char *head, size_t left,
     }
     if (e && cache_use(s->st->cache, e, s->l->now)) {
         if (revalidate_audit(s->l, s->st, e)) {
-            ask = LESSON_AUDIT;
+            ask = CONN_NOTE_AUDIT;
         }
         else if (revalidate_again(s->l, e, req)) {
-            ask = LESSON_AGAIN;
+            ask = CONN_NOTE_AGAIN;
         }
-        if (ask == LESSON_NEW && !repeat(s, e, req, head, left, &result)) {
+        if (ask == CONN_NOTE_NEW && !repeat(s, e, req, head, left, &result)) {
             return result;
         }
         /* What the answer does not cover is not to be learned anew. */
-        len = ask == LESSON_NEW ? 0 : len;
+        len = ask == CONN_NOTE_NEW ? 0 : len;
     }
     else if (len) {
         key_hints_forget(key, len);
@@ -331,7 +333,7 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len, int64_t idle)
     int piped = idle >= 0;
     size_t pos = 0;
 
-    static_tell_time(st);
+    state_tell_time(st);
     score_work(&st->score);
     if (st->lines.needed) {
         st->lines.start = apr_time_now();
@@ -349,7 +351,7 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len, int64_t idle)
         }
         if (v == REQUEST_NOT_MINE) {
             not_mine_count(req.why);
-            hand_over(&s, NULL, NULL, 0, LESSON_NEW, bytes + pos, len - pos);
+            hand_over(&s, NULL, NULL, 0, CONN_NOTE_NEW, bytes + pos, len - pos);
             return;
         }
         st->lines.piped = piped || pos > 0;

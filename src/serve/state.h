@@ -1,7 +1,5 @@
 /*
- * static: answers requests on the loop: recognises them, repeats what httpd
- * has answered before, and hands over the rest, with a note where httpd's
- * answer may be learned. Plugs into the loop as its loop_server.
+ * state: what the files of serve share: one per process, the loop's thread's.
  */
 #ifndef CPUAFFINITY_STATE_H
 #define CPUAFFINITY_STATE_H
@@ -10,7 +8,7 @@
 
 #include "http/response.h"
 #include "cache/cache.h"
-#include "learn/learn.h"
+#include "learn/address.h"
 #include "learn/lesson.h"
 #include "serve/pending_log.h"
 #include "loop/loop.h"
@@ -37,16 +35,11 @@ typedef struct serve_state {
     char in[STATE_READ];
 } serve_state;
 
-/*
- * Prepares the answers of this child. In child_init after
- * learn_child_init(), before the loop starts. Main thread.
- * @return what to give the loop, or NULL: no address has a FixedStatic vhost
- *         behind it, or there is no memory (logged)
- */
-const loop_server *setup_make(apr_pool_t *pchild, server_rec *s,
-                              const sockets_set *sockets);
+/* Makes it the state of this process; NULL: there is none any more. Main
+ * thread, or the loop's at its end. */
+void state_publish(serve_state *st);
 
-/* The statics of this child, NULL without. Any thread; what it points to is
+/* What state_publish() was given, or NULL. Any thread; what it points to is
  * the loop's but for vary and limits. */
 serve_state *state_get(void);
 
@@ -62,6 +55,6 @@ size_t state_key(const request *req, const char *head, const addr *local,
 
 /* Makes st->clock show the time: of the request's second, as httpd's
  * r->request_time. The loop's thread. */
-void static_tell_time(serve_state *st);
+void state_tell_time(serve_state *st);
 
 #endif

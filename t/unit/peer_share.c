@@ -31,7 +31,7 @@ static void fill(lesson *l, const char *head, unsigned flags)
 
     memset(l, 0, sizeof(*l));
     l->kind = LESSON_ANSWER;
-    l->ask = LESSON_AUDIT;
+    l->ask = CONN_NOTE_AUDIT;
     l->status = 200;
     l->mask = 5;
     l->vary = 1;
@@ -115,7 +115,7 @@ static void test_round(void)
             rc = peer_share_parse(bytes, len, NOW, &out, head);
             ok(!rc && is_same(&in, &out), "head %d, flags %u: the same again",
                (int)i, flags);
-            ok(!rc && out.ask == LESSON_NEW, "but no audit");
+            ok(!rc && out.ask == CONN_NOTE_NEW, "but no audit");
         }
     }
 }

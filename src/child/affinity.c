@@ -1,4 +1,4 @@
-#include "affinity/affinity.h"
+#include "child/affinity.h"
 
 #include <unistd.h>
 

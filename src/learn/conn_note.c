@@ -1,0 +1,138 @@
+#include "learn/conn_note.h"
+
+#include "http_config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "handoff/door.h"
+
+extern module AP_MODULE_DECLARE_DATA cpuaffinity_module;
+
+conn_note *conn_note_make(const request *req, const char *head,
+                          const unsigned char *key, size_t key_len,
+                          uint64_t vary, int keepalives, int first,
+                          conn_note_ask ask, int64_t now)
+{
+    conn_note *n = malloc(sizeof(*n) + key_len + req->consumed);
+
+    if (!n) {
+        return NULL;
+    }
+    n->req = *req;
+    n->vary = vary;
+    n->made = now;
+    n->keepalives = keepalives;
+    n->first = first != 0;
+    n->ask = (uint8_t)ask;
+    n->key_len = (uint16_t)key_len;
+    memcpy(n->bytes, key, key_len);
+    memcpy(n->bytes + key_len, head, req->consumed);
+    return n;
+}
+
+/* What a connection has of ours: its conn_config. */
+typedef struct note_slot {
+    conn_note *note;         /* attached; owned */
+    int fresh;               /* it was not taken yet */
+    int asked;               /* the door's note was taken */
+    int seen;                /* the next request, in the socket */
+    const conn_note *taught; /* of the last request, if it was learned */
+    const server_rec *host;  /* of the last request; NULL: none yet */
+} note_slot;
+
+static apr_status_t drop_slot(void *data)
+{
+    note_slot *slot = data;
+
+    free(slot->note);
+    slot->note = NULL;
+    return APR_SUCCESS;
+}
+
+static note_slot *slot_of(conn_rec *c)
+{
+    note_slot *slot = ap_get_module_config(c->conn_config, &cpuaffinity_module);
+
+    if (!slot) {
+        slot = apr_pcalloc(c->pool, sizeof(*slot));
+        apr_pool_cleanup_register(c->pool, slot, drop_slot,
+                                  apr_pool_cleanup_null);
+        ap_set_module_config(c->conn_config, &cpuaffinity_module, slot);
+    }
+    return slot;
+}
+
+void conn_note_attach(conn_rec *c, conn_note *note)
+{
+    note_slot *slot = slot_of(c);
+
+    free(slot->note);
+    slot->note = note;
+    slot->taught = NULL;
+    slot->fresh = 1;
+    slot->asked = 1;
+}
+
+const conn_note *conn_note_take(conn_rec *c)
+{
+    note_slot *slot = ap_get_module_config(c->conn_config, &cpuaffinity_module);
+
+    if (slot && slot->fresh) {
+        slot->fresh = 0;
+        return slot->note;
+    }
+    /* The first request after the door, and none that follows it. */
+    if (slot && slot->asked) {
+        return NULL;
+    }
+    slot_of(c)->asked = 1;
+    return door_note(c);
+}
+
+int conn_note_waits(conn_rec *c)
+{
+    note_slot *slot = ap_get_module_config(c->conn_config, &cpuaffinity_module);
+
+    return slot && slot->asked ? slot->fresh : door_note(c) != NULL;
+}
+
+void conn_note_see(conn_rec *c)
+{
+    slot_of(c)->seen = 1;
+}
+
+int conn_note_seen(conn_rec *c)
+{
+    note_slot *slot = ap_get_module_config(c->conn_config, &cpuaffinity_module);
+    int seen = slot && slot->seen;
+
+    if (seen) {
+        slot->seen = 0;
+    }
+    return seen;
+}
+
+void conn_note_taught(conn_rec *c, const conn_note *note)
+{
+    slot_of(c)->taught = note;
+}
+
+const conn_note *conn_note_last(conn_rec *c)
+{
+    note_slot *slot = slot_of(c);
+    const conn_note *note = slot->taught;
+
+    slot->taught = NULL;
+    return note;
+}
+
+void conn_note_set_host(conn_rec *c, const server_rec *s)
+{
+    slot_of(c)->host = s;
+}
+
+const server_rec *conn_note_host(conn_rec *c)
+{
+    return slot_of(c)->host;
+}

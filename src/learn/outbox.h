@@ -1,0 +1,25 @@
+/*
+ * outbox: lessons on their way from httpd's threads to the loop of this
+ * process, and to those of the others.
+ */
+#ifndef CPUAFFINITY_OUTBOX_H
+#define CPUAFFINITY_OUTBOX_H
+
+#include "learn/lesson.h"
+
+/* So many lessons wait for the loop; further ones are lost, which only costs
+ * speed. */
+#define OUTBOX_ROOM 1024
+
+/* Gives a lesson to the loop of this process and wakes it up, and tells the
+ * other processes (peer_share); dropped when too many wait or there is no loop.
+ * Any worker. */
+void outbox_post(lesson *l);
+
+/* The next lesson or NULL; lesson_free() it. The loop's thread. */
+lesson *outbox_next(void);
+
+/* Frees all that wait and takes no more. When the loop's thread ends. */
+void outbox_close(void);
+
+#endif
