@@ -25,7 +25,7 @@ for my $use (sort keys %use) {
 }
 
 my %rules = map { $_ => 1 }
-    slurp('src/learn/learn.h') =~ /^    X\(\w+, "([RS]\d)",/mg;
+    slurp('src/learn/reason.h') =~ /^    X\(\w+, "([RS]\d)",/mg;
 for my $rule (sort keys %rules) {
     like $doc, qr/^\| $rule \| /m, "$rule is described";
 }
