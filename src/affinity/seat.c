@@ -117,3 +117,28 @@ int seat_turns(const seat_table *t, int seat, int64_t now)
     return seat_holder(t, seat)
            && seat_silent(&t->rows[seat], now) <= SEAT_STUCK;
 }
+
+void seat_look(const seat_row *row, seat_moment *now)
+{
+    now->busy_us = SEAT_GET(row, busy_us);
+    now->beat = SEAT_GET(row, beat);
+}
+
+double seat_load(const seat_row *row, const seat_moment *was, uint64_t least)
+{
+    seat_moment now;
+    double load;
+
+    seat_look(row, &now);
+    /* A successor's thread starts from nothing. */
+    if (!was->beat || now.beat <= was->beat || now.beat - was->beat < least
+        || now.busy_us < was->busy_us) {
+        return -1;
+    }
+    if (SEAT_GET(row, saturated)) {
+        return 1;
+    }
+    load = (double)(now.busy_us - was->busy_us) / 1000
+           / (double)(now.beat - was->beat);
+    return load > 1 ? 1 : load;
+}

@@ -101,6 +101,24 @@ int64_t seat_silent(const seat_row *row, int64_t now);
  * (CLOCK_MONOTONIC ms). */
 int seat_turns(const seat_table *t, int seat, int64_t now);
 
+/* What a row said at some moment, to compare with. */
+typedef struct seat_moment {
+    uint64_t busy_us;
+    uint64_t beat; /* 0: nothing yet */
+} seat_moment;
+
+/* Notes what the row says now. Any process. */
+void seat_look(const seat_row *row, seat_moment *now);
+
+/*
+ * How busy a seat was since @a was: the share of the time between its own
+ * beats in which its loop's thread ran or waited for a CPU; 1 for a seat that
+ * is saturated. Seats are compared by nothing else.
+ * @param least milliseconds between the beats, below which nothing is said
+ * @return 0 to 1, or -1: the row says nothing (no beat, another process)
+ */
+double seat_load(const seat_row *row, const seat_moment *was, uint64_t least);
+
 /* Adds to a counter of a row that this process owns. */
 #define SEAT_ADD(row, member, n)                                               \
     __atomic_fetch_add(&(row)->member, (n), __ATOMIC_RELAXED)

@@ -416,8 +416,3 @@ int processes_count(void)
 {
     return mode.seats;
 }
-
-int processes_threads(void)
-{
-    return mode.seats ? mode.threads : 0;
-}

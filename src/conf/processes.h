@@ -9,7 +9,6 @@
 #include <httpd.h>
 #include <http_config.h>
 
-#define PROCESSES_UNSET (-1)
 #define PROCESSES_AUTO (-2)
 #define PROCESSES_OFF 0
 #define PROCESSES_MAX 4096
@@ -74,8 +73,5 @@ void processes_log(server_rec *s);
 /* The number of seats, >= 1; 0 when FixedProcesses is off. Valid from
  * pre_config on (final after check_config), in parent and children. */
 int processes_count(void);
-
-/* Worker threads of each child, >= 1, under the same conditions; 0 if off. */
-int processes_threads(void);
 
 #endif

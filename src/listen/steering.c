@@ -31,12 +31,19 @@ static struct {
     steerauto *machine; /* in it; NULL: not auto */
 } steering;
 
-/* What the counters were at the last look. Loop thread of each child. */
+/* What a seat's counters were at the last look. */
+typedef struct counters {
+    uint64_t accepts;
+    seat_moment moment;
+} counters;
+
+/* Loop thread of each child; allocated before there is one. */
 static struct {
-    double at;
-    uint64_t *accepts;
-    uint64_t *busy_us;
-} last;
+    double at; /* 0: no look yet */
+    counters *last;
+    steer_auto_sample *samples;
+    steerauto *copy;
+} looks;
 
 static double seconds(void)
 {
@@ -139,6 +146,7 @@ void steering_post_config(apr_pool_t *pconf, server_rec *s,
     const char *why;
 
     memset(&steering, 0, sizeof(steering));
+    memset(&looks, 0, sizeof(looks));
     steering.method = choose(pconf, wanted, pl, allowed, seats->seats, &why);
     if (sockets_steer(s, steering.method, steering.map)) {
         why = "the sockets refused it, see the error log";
@@ -152,6 +160,11 @@ void steering_post_config(apr_pool_t *pconf, server_rec *s,
                  steering.method ? steer_apply_name(steering.method) : "",
                  *why ? ": " : "", why);
     if (steering.method && wanted == CONFIG_STEERING_AUTO) {
+        apr_size_t n = (apr_size_t)seats->seats;
+
+        looks.last = apr_pcalloc(pconf, n * sizeof(*looks.last));
+        looks.samples = apr_pcalloc(pconf, n * sizeof(*looks.samples));
+        looks.copy = apr_palloc(pconf, steer_auto_size(seats->seats));
         steering.machine = make_machine(pconf, s, seats->seats);
     }
 }
@@ -169,64 +182,37 @@ static int is_lowest(const seat_table *seats, int seat)
     return 1;
 }
 
-/* A seat without idle workers, or one that gives connections away, is as
- * busy as can be, whatever its loop's thread needs. */
-static double load_of(const seat_row *row, uint64_t busy_us, double period)
-{
-    double load = (double)busy_us / 1e6 / period;
-
-    if (SEAT_GET(row, saturated)) {
-        return 1;
-    }
-    return load > 1 ? 1 : load;
-}
-
 /* Differences since the last look. @return 0 when there was none */
-static int sample(const seat_table *seats, steer_auto_sample *samples,
-                  double period)
+static int sample(const seat_table *seats)
 {
-    int first = !last.accepts, i;
+    int first = looks.at <= 0, i;
 
-    if (first) {
-        last.accepts = calloc((size_t)seats->seats, sizeof(*last.accepts));
-        last.busy_us = calloc((size_t)seats->seats, sizeof(*last.busy_us));
-    }
     for (i = 0; i < seats->seats; i++) {
         const seat_row *row = &seats->rows[i];
+        counters *c = &looks.last[i];
         uint64_t accepts = SEAT_GET(row, accepts);
-        uint64_t busy = SEAT_GET(row, busy_us);
+        double load = seat_load(row, &c->moment, 1);
 
-        samples[i].accepts = (unsigned)(accepts - last.accepts[i]);
-        /* A successor's thread starts from nothing. */
-        samples[i].load =
-            load_of(row, busy < last.busy_us[i] ? busy : busy - last.busy_us[i],
-                    period);
-        last.accepts[i] = accepts;
-        last.busy_us[i] = busy;
+        looks.samples[i].accepts = (unsigned)(accepts - c->accepts);
+        looks.samples[i].load = load < 0 ? 0 : load;
+        c->accepts = accepts;
+        seat_look(row, &c->moment);
     }
     return !first;
 }
 
 /* Feeds a copy of the machine: all children can write the machine itself.
- * @return the copy when its state has changed, to be freed; or NULL */
-static steerauto *feed_copy(const steer_auto_sample *samples, int seats,
-                            double now)
+ * @return the copy when its state has changed, or NULL */
+static const steerauto *feed_copy(int seats, double now)
 {
-    size_t size = steer_auto_size(seats);
-    steerauto *a = malloc(size);
+    steerauto *a = looks.copy;
+    int changed;
 
-    if (!a) {
-        return NULL;
-    }
-    memcpy(a, steering.machine, size);
+    memcpy(a, steering.machine, steer_auto_size(seats));
     steer_auto_mend(a, seats);
-    if (!steer_auto_feed(a, samples, now)) {
-        memcpy(steering.machine, a, size);
-        free(a);
-        return NULL;
-    }
-    memcpy(steering.machine, a, size);
-    return a;
+    changed = steer_auto_feed(a, looks.samples, now);
+    memcpy(steering.machine, a, steer_auto_size(seats));
+    return changed ? a : NULL;
 }
 
 static void change(server_rec *s, seat_table *seats, const steerauto *a)
@@ -243,17 +229,13 @@ static void change(server_rec *s, seat_table *seats, const steerauto *a)
 
 static void feed(server_rec *s, seat_table *seats, double now)
 {
-    steer_auto_sample *samples =
-        malloc(sizeof(*samples) * (size_t)seats->seats);
-    int known = sample(seats, samples, now - last.at);
-    steerauto *a = known ? feed_copy(samples, seats->seats, now) : NULL;
+    int known = sample(seats);
+    const steerauto *a = known ? feed_copy(seats->seats, now) : NULL;
 
-    last.at = now;
+    looks.at = now;
     if (a) {
         change(s, seats, a);
-        free(a);
     }
-    free(samples);
 }
 
 void steering_look(server_rec *s, seat_table *seats, int seat)
@@ -264,14 +246,14 @@ void steering_look(server_rec *s, seat_table *seats, int seat)
         return;
     }
     now = seconds();
-    if (now - last.at < PERIOD) {
+    if (now - looks.at < PERIOD) {
         return;
     }
     if (is_lowest(seats, seat)) {
         feed(s, seats, now);
     }
     else {
-        last.at = now;
+        looks.at = now;
     }
 }
 

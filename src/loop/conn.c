@@ -100,22 +100,6 @@ void conn_free(conn_slab *s, conn *c)
     s->count--;
 }
 
-int conn_reserve(conn *c, uint32_t size)
-{
-    char *in;
-
-    if (c->in_size >= size) {
-        return 0;
-    }
-    in = realloc(c->in, size);
-    if (!in) {
-        return -1;
-    }
-    c->in = in;
-    c->in_size = size;
-    return 0;
-}
-
 void conn_reap(conn_slab *s)
 {
     while (s->freed) {

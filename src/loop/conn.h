@@ -76,10 +76,6 @@ void conn_last(conn_slab *s, conn *c);
 /* Frees the record, buffer and note; fd is the caller's, timer not set. */
 void conn_free(conn_slab *s, conn *c);
 
-/* Makes c->in hold @a size bytes (what is in it stays). A connection that
- * came with bytes has no room for more. @return 0, or -1: no memory */
-int conn_reserve(conn *c, uint32_t size);
-
 /* Makes what was freed usable again: at the end of each turn. */
 void conn_reap(conn_slab *s);
 

@@ -18,17 +18,11 @@
 /* Of what would make two seats equal, this part goes at once. */
 #define STEP 0.5
 
-/* What a seat's row said when the window began. */
-typedef struct rebalance_seat {
-    uint64_t busy_us;
-    uint64_t beat;
-} rebalance_seat;
-
 struct rebalance {
-    int64_t since; /* when the window began; 0: not yet, all say nothing */
-    int to;        /* who gets connections */
-    unsigned left; /* how many still go */
-    rebalance_seat was[]; /* of each seat */
+    int64_t since;     /* when the window began; 0: not yet, all say nothing */
+    int to;            /* who gets connections */
+    unsigned left;     /* how many still go */
+    seat_moment was[]; /* of each seat, when the window began */
 };
 
 rebalance *rebalance_make(apr_pool_t *p, const seat_table *seats)
@@ -58,26 +52,20 @@ uint64_t rebalance_busy(void)
         waited = strtoull(end, NULL, 10);
         return (ran + waited) / 1000;
     }
-    /* A kernel without schedstat: what it ran has to do. */
+    /* A kernel without schedstat: the time that it ran. */
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* The share of the window that a seat was busy; 2: it says nothing. Each
- * seat tells of its own time, which is not quite ours. */
-static double share(const rebalance *e, const loop *l, int seat)
+/* The load of a seat in the window; -1: it says nothing, or stops. */
+static double load_of(const rebalance *e, const loop *l, int seat)
 {
     const seat_row *row = &l->seats->rows[seat];
-    const rebalance_seat *was = &e->was[seat];
-    uint64_t busy_us = SEAT_GET(row, busy_us);
-    uint64_t beat = SEAT_GET(row, beat);
 
-    if (!seat_holder(l->seats, seat) || !was->beat || busy_us < was->busy_us
-        || beat < was->beat + WINDOW / 2
-        || SEAT_GET(row, state) == SEAT_STOPPING) {
-        return 2;
+    if (!seat_holder(l->seats, seat) || SEAT_GET(row, state) == SEAT_STOPPING) {
+        return -1;
     }
-    return (double)(busy_us - was->busy_us) / 1000 / (double)(beat - was->beat);
+    return seat_load(row, &e->was[seat], WINDOW / 2);
 }
 
 static void begin_window(rebalance *e, const loop *l)
@@ -86,8 +74,7 @@ static void begin_window(rebalance *e, const loop *l)
 
     e->since = l->now;
     for (i = 0; i < l->seats->seats; i++) {
-        e->was[i].busy_us = SEAT_GET(&l->seats->rows[i], busy_us);
-        e->was[i].beat = SEAT_GET(&l->seats->rows[i], beat);
+        seat_look(&l->seats->rows[i], &e->was[i]);
     }
 }
 
@@ -102,17 +89,16 @@ void rebalance_look(loop *l)
     }
     e->to = -1;
     e->left = 0;
-    mine = share(e, l, l->seat);
+    mine = load_of(e, l, l->seat);
     for (i = 0; i < l->seats->seats; i++) {
-        double other = i == l->seat ? 2 : share(e, l, i);
+        double other = i == l->seat ? -1 : load_of(e, l, i);
 
-        if (other < least) {
+        if (other >= 0 && other < least) {
             least = other;
             e->to = i;
         }
     }
-    if (mine < 2 && mine >= BUSY && least < mine * IDLE_PART
-        && l->conns.count > 1) {
+    if (mine >= BUSY && least < mine * IDLE_PART && l->conns.count > 1) {
         e->left = (unsigned)((double)l->conns.count * (mine - least)
                              / (2 * mine) * STEP)
                   + 1;

@@ -53,11 +53,6 @@ int main(void)
     conn_unpack(x, &p);
     ok(x->in && x->in_len == 4 && x->keepalives == 9, "unpacked");
     ok(!p.bytes, "moved in");
-    memcpy(x->in, "abcd", 4);
-    ok(!conn_reserve(x, 100) && x->in_size == 100 && x->in_len == 4
-           && !memcmp(x->in, "abcd", 4),
-       "room for more");
-    ok(!conn_reserve(x, 50) && x->in_size == 100, "never less");
     conn_free(&s, x);
     x = conn_alloc(&s);
     x->state = CONN_IDLE;

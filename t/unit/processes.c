@@ -198,7 +198,6 @@ static void rewriting(void)
 
     is_int(pre(&t, 2), OK, "FixedProcesses 4");
     is_int(processes_count(), 4, "four seats");
-    is_int(processes_threads(), 10, "of ten threads");
     is_value(t, "StartServers", 4);
     is_value(t, "MaxClients", 40);
     is_value(t, "MaxRequestWorkers", 40);
@@ -283,7 +282,6 @@ static void verifying(void)
     t = TREE("FixedProcesses 40", "ThreadsPerChild 100", "ServerLimit 500");
     is_int(pre(&t, 2), OK, "a restart over the frozen limits");
     is_int(processes_count(), 16, "is lowered to ServerLimit");
-    is_int(processes_threads(), 64, "and to ThreadLimit");
     ok(strstr(logged, "40 processes are lowered to ServerLimit 16") != NULL,
        "which is said");
     is_value(t, "ServerLimit", 16);

@@ -117,6 +117,31 @@ static void test_hostile(apr_pool_t *p)
     is_int(good, 3000 * 7, "the parent and a child keep to their own count");
 }
 
+/* The one notion of load: by the seat's own beats. */
+static void test_load(apr_pool_t *p)
+{
+    seat_row *row = seat_table_make(p, 1)->rows;
+    seat_moment was = {0, 0};
+
+    row->beat = 1000;
+    row->busy_us = 5000;
+    ok(seat_load(row, &was, 1) < 0, "nothing to compare with");
+    seat_look(row, &was);
+    ok(seat_load(row, &was, 1) < 0, "no beat since");
+    row->beat = 1400;
+    row->busy_us = 5000 + 100000;
+    ok(seat_load(row, &was, 1) > 0.24 && seat_load(row, &was, 1) < 0.26,
+       "busy for 100 of 400 ms");
+    ok(seat_load(row, &was, 500) < 0, "too short to say");
+    row->saturated = 1;
+    ok(seat_load(row, &was, 1) >= 1, "a saturated seat is as busy as can be");
+    row->saturated = 0;
+    row->busy_us = 5000 + 900000;
+    ok(seat_load(row, &was, 1) <= 1, "never more than 1");
+    row->busy_us = 10;
+    ok(seat_load(row, &was, 1) < 0, "a successor's thread began anew");
+}
+
 int main(void)
 {
     apr_pool_t *p;
@@ -127,6 +152,7 @@ int main(void)
     test_dead(p);
     test_race(p);
     test_hostile(p);
+    test_load(p);
     apr_pool_destroy(p);
     return done();
 }
