@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 void handoff_init(handoff *p)
@@ -23,30 +22,6 @@ void handoff_drop(handoff *p)
     handoff_init(p);
 }
 
-socklen_t addr_len(const addr *a)
-{
-    switch (a->any.sa_family) {
-    case AF_INET:
-        return sizeof(a->in);
-    case AF_INET6:
-        return sizeof(a->in6);
-    default:
-        return 0;
-    }
-}
-
-int handoff_addr_is_known(const addr *a)
-{
-    switch (a->any.sa_family) {
-    case AF_INET:
-        return a->in.sin_addr.s_addr != htonl(INADDR_ANY);
-    case AF_INET6:
-        return !IN6_IS_ADDR_UNSPECIFIED(&a->in6.sin6_addr);
-    default:
-        return 0;
-    }
-}
-
 static int ask(int fd, addr *a,
                int (*name)(int, struct sockaddr *, socklen_t *))
 {
@@ -65,12 +40,4 @@ int handoff_addresses(handoff *p)
         return -1;
     }
     return 0;
-}
-
-int64_t clock_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }

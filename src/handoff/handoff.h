@@ -6,21 +6,15 @@
 #ifndef CPUAFFINITY_HANDOFF_H
 #define CPUAFFINITY_HANDOFF_H
 
-#include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/socket.h>
+
+#include "base/addr.h"
+#include "base/clock.h"
 
 /* More bytes than this never travel: a connection that has more is httpd's
  * already or is closed. */
 #define HANDOFF_BYTES 16384
-
-/* An Internet address; any.sa_family is AF_UNSPEC when it is not known. */
-typedef union addr {
-    struct sockaddr any;
-    struct sockaddr_in in;
-    struct sockaddr_in6 in6;
-} addr;
 
 /* Whoever holds the parcel owns fd, bytes and note. */
 typedef struct handoff {
@@ -45,18 +39,8 @@ void handoff_init(handoff *p);
 /* Frees bytes and note, and closes fd unless it is -1. Leaves it empty. */
 void handoff_drop(handoff *p);
 
-/* Is it an address that a connection can have: known, and not the wildcard
- * that a socket listens on? */
-int handoff_addr_is_known(const addr *a);
-
-/* Bytes of the address's own structure; 0 when it is not known. */
-socklen_t addr_len(const addr *a);
-
 /* Asks the kernel for the addresses that are not known. @return 0, or -1
  * with errno (ENOTCONN: the client is gone) */
 int handoff_addresses(handoff *p);
-
-/* CLOCK_MONOTONIC in milliseconds (coarse: right to a few of them). */
-int64_t clock_ms(void);
 
 #endif

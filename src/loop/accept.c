@@ -115,7 +115,7 @@ static int set_local(const sockets_group *g, handoff *p)
 {
     const addr *a = (const addr *)&g->local;
 
-    if (handoff_addr_is_known(a)) {
+    if (addr_is_known(a)) {
         memcpy(&p->local, a, addr_len(a));
         return 0;
     }

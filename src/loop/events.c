@@ -212,28 +212,16 @@ static int find_group(const loop *l, const addr *a)
     int g, any = CONN_NO_GROUP;
 
     for (g = 0; g < l->sockets->ngroups; g++) {
-        const addr *b = (const addr *)&l->sockets->groups[g].local;
+        const addr *at = (const addr *)&l->sockets->groups[g].local;
 
-        /* The port stands at the same place in both families. */
-        if (a->in.sin_port != b->in.sin_port) {
-            continue;
-        }
-        if (a->any.sa_family == AF_INET6 && b->any.sa_family == AF_INET6) {
-            if (!memcmp(&a->in6.sin6_addr, &b->in6.sin6_addr, 16)
-                && a->in6.sin6_scope_id == b->in6.sin6_scope_id) {
-                return g;
-            }
-            if (IN6_IS_ADDR_UNSPECIFIED(&b->in6.sin6_addr)) {
-                any = g;
-            }
-        }
-        else if (a->any.sa_family == AF_INET && b->any.sa_family == AF_INET) {
-            if (a->in.sin_addr.s_addr == b->in.sin_addr.s_addr) {
-                return g;
-            }
-            if (b->in.sin_addr.s_addr == htonl(INADDR_ANY)) {
-                any = g;
-            }
+        switch (addr_comes_in(a, at)) {
+        case ADDR_EXACT:
+            return g;
+        case ADDR_WILDCARD:
+            any = g;
+            break;
+        default:
+            break;
         }
     }
     return any;

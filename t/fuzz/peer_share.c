@@ -1,6 +1,6 @@
 /* notice: any bytes for a message of another process; what is taken lies
  * within them and is written as the same bytes again.
- * links: src/learn/peer_share.c src/base/shm_ring.c src/base/shared_mem.c src/handoff/handoff.c
+ * links: src/learn/peer_share.c src/handoff/handoff.c
  */
 #include "learn/peer_share.h"
 

@@ -1,5 +1,5 @@
 /* balance: when a seat is saturated, and who is given to.
- * links: src/loop/balance.c src/affinity/seat.c src/base/shared_mem.c
+ * links: src/loop/balance.c src/affinity/seat.c
  */
 #include "t/unit/tap.h"
 #include "loop/balance.h"

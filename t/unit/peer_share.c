@@ -1,5 +1,5 @@
 /* notice: what is written is read again, and nothing else is.
- * links: src/learn/peer_share.c src/base/shm_ring.c src/base/shared_mem.c src/handoff/handoff.c
+ * links: src/learn/peer_share.c src/handoff/handoff.c
  */
 #include "t/unit/tap.h"
 #include "learn/peer_share.h"

@@ -1,4 +1,4 @@
-/* links: src/affinity/seat.c src/base/shared_mem.c
+/* links: src/affinity/seat.c
  * Seats: claimed once, released, taken over from the dead, raced for. */
 #include <signal.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* sharedmem: nobody changes the size of what is shared, nor what is published.
- * links: src/base/shared_mem.c
  */
 #include "t/unit/tap.h"
 #include "base/shared_mem.h"

@@ -1,6 +1,5 @@
 /* board: order, wrapping, slow readers, writers that meet and die, and one
  * that writes what it likes.
- * links: src/base/shm_ring.c src/base/shared_mem.c
  */
 #include "t/unit/tap.h"
 #include "base/shm_ring.h"

@@ -1,5 +1,4 @@
 /* wheel: timers against a sorted list.
- * links: src/base/timer_wheel.c
  */
 #include "t/unit/tap.h"
 #include "base/timer_wheel.h"
