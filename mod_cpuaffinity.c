@@ -20,7 +20,7 @@
 #include "child/child.h"
 #include "handoff/door.h"
 #include "child/fixed.h"
-#include "child/input_gate.h"
+#include "handoff/input_gate.h"
 #include "learn/learn.h"
 #include "conf/spare.h"
 #include "child/takeback.h"

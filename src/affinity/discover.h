@@ -8,7 +8,7 @@
 
 #include <hwloc.h>
 
-#include "affinity/topology.h"
+#include "affinity/topology_source.h"
 
 /*
  * hwloc's topology of @a source; for hwloc_topology_destroy(). hwloc's plugins

@@ -8,9 +8,7 @@
 #include <apr_tables.h>
 
 #include "affinity/cpuset.h"
-
-/* Far above any machine's last CPU. */
-#define TOPOLOGY_CPU_MAX 1000000
+#include "affinity/topology_source.h"
 
 /* Units of the topology, coarse to fine. */
 typedef enum topology_unit {
@@ -58,13 +56,6 @@ typedef struct topology {
     apr_array_header_t *warnings; /* of const char * */
     struct hwloc_topology *hw;    /* freed with the pool; may be NULL */
 } topology;
-
-typedef struct topology_source {
-    const char *synthetic;   /* hwloc synthetic string, or NULL */
-    const char *xml;         /* file name, or NULL; both NULL: this machine */
-    const cpuset *inherited; /* NULL: all of the machine */
-    int io;                  /* discover NICs too: only for netdev: */
-} topology_source;
 
 /*
  * Loads a machine. All CPUs that are online and in the inherited mask are

@@ -11,6 +11,8 @@
 #include "loop/rebalance.h"
 #include "loop/thread.h"
 #include "handoff/detach.h"
+#include "handoff/input_gate.h"
+#include "learn/conn_note.h"
 #include "conf/processes.h"
 #include "handoff/workers.h"
 
@@ -75,6 +77,7 @@ static apr_status_t begin(loop *l, apr_pool_t *pchild)
     if (rv == APR_SUCCESS) {
         apr_pool_pre_cleanup_register(pchild, l, end);
         loop_publish(l);
+        input_gate_use();
     }
     return rv;
 }
@@ -249,7 +252,7 @@ int child_pre_close(conn_rec *c)
     handoff p;
 
     if (!l || !is_ending() || !detach_may(c) || !fd_channels_successor(l->mail)
-        || detach_take(c, &p)) {
+        || detach_take(c, conn_note_host(c), &p)) {
         return DECLINED;
     }
     seat = loop_seat(l);

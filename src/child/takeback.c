@@ -12,7 +12,7 @@
 
 #include "learn/conn_note.h"
 #include "handoff/door.h"
-#include "child/input_gate.h"
+#include "handoff/input_gate.h"
 #include "cache/key_hints.h"
 #include "learn/setenvif.h"
 #include "handoff/detach.h"
@@ -127,7 +127,8 @@ static int next_request(conn_rec *c, loop *l, const serve_state *st)
         return DECLINED;
     }
     if (detach_may(c) && !detach_named(c) && key_hints_is(key, len)) {
-        return detach_take(c, &p) ? DECLINED : give(c, l, &p);
+        return detach_take(c, conn_note_host(c), &p) ? DECLINED
+                                                     : give(c, l, &p);
     }
     conn_note_attach(c, conn_note_make(&req, buf, key, len, vary, c->keepalives,
                                        0, 0, clock_ms()));
@@ -165,7 +166,8 @@ static int go_home(conn_rec *c, loop *l)
         f = f->next;
     }
     if (f->frec->filter_func.out_func(f, NULL) != APR_SUCCESS || !detach_may(c)
-        || detach_named(c) || !nothing_read(c) || detach_take(c, &p)) {
+        || detach_named(c) || !nothing_read(c)
+        || detach_take(c, conn_note_host(c), &p)) {
         return 0;
     }
     return give(c, l, &p) == OK;
@@ -181,13 +183,9 @@ static void go_on(conn_rec *c)
 
     if (c->keepalive == AP_CONN_KEEPALIVE && !c->aborted
         && !c->data_in_input_filters && peek(c, &first, 1) > 0) {
-        c->data_in_input_filters = 1;
-        conn_note_see(c);
+        input_gate_promise(c);
     }
 }
-
-/* The hook is within itself on this thread, for this connection. */
-static __thread const conn_rec *within;
 
 /* The loop that may have this connection; NULL: none. Only where connections
  * come from the loop. */
@@ -204,21 +202,15 @@ int takeback_process_connection(conn_rec *c)
     loop *l = loop_of(c);
     int waits, rv;
 
-    input_gate_open();
-    if (conn_note_seen(c)) {
-        c->data_in_input_filters = 0; /* it is still in the socket */
-    }
-    if (!l || within == c) {
+    input_gate_begin(c);
+    if (!l || input_gate_is_running(c)) {
         return DECLINED;
     }
     if (st && c->keepalives > 0 && next_request(c, l, st) == OK) {
         return OK;
     }
     waits = conn_note_waits(c);
-    within = c;
-    rv = ap_run_process_connection(c);
-    within = NULL;
-    input_gate_open();
+    rv = input_gate_run(c);
     if (rv == OK && c->cs && c->cs->state == CONN_STATE_WRITE_COMPLETION
         && !go_home(c, l) && waits) {
         go_on(c);
@@ -247,7 +239,7 @@ int takeback_pre_close(conn_rec *c)
     handoff p;
 
     if (!l || !detach_may(c) || detach_named(c) || !nothing_read(c)
-        || detach_take(c, &p)) {
+        || detach_take(c, conn_note_host(c), &p)) {
         return DECLINED;
     }
     p.deadline -= detach_idled(c);

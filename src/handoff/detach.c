@@ -13,8 +13,6 @@
 #include <netinet/tcp.h>
 #include <string.h>
 
-#include "learn/lesson.h"
-
 static module *remoteip;
 
 void detach_init(void)
@@ -116,9 +114,8 @@ int64_t detach_idled(conn_rec *c)
     return info.tcpi_last_data_sent;
 }
 
-int detach_take(conn_rec *c, handoff *p)
+int detach_take(conn_rec *c, const server_rec *host, handoff *p)
 {
-    const server_rec *host = conn_note_host(c);
     apr_os_sock_t fd = -1;
 
     handoff_init(p);

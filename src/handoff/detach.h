@@ -40,13 +40,13 @@ apr_size_t detach_input(conn_rec *c, char *buf, apr_size_t size);
 int64_t detach_idled(conn_rec *c);
 
 /*
- * Makes an idle parcel of it with a duplicate of its descriptor, whose
+ * Makes an idle handoff of it with a duplicate of its descriptor, whose
  * deadline is the KeepAliveTimeout of its last request's virtual host from
- * now on. When the
- * parcel has found its place the caller sets c->aborted, so that the MPM
- * closes its copy without shutting the connection down.
+ * now on. When the handoff has found its place the caller sets c->aborted, so
+ * that the MPM closes its copy without shutting the connection down.
+ * @param host that virtual host; NULL: there was no request yet
  * @return 0, or -1 with errno
  */
-int detach_take(conn_rec *c, handoff *p);
+int detach_take(conn_rec *c, const server_rec *host, handoff *p);
 
 #endif

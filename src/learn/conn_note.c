@@ -36,7 +36,6 @@ typedef struct note_slot {
     conn_note *note;         /* attached; owned */
     int fresh;               /* it was not taken yet */
     int asked;               /* the door's note was taken */
-    int seen;                /* the next request, in the socket */
     const conn_note *taught; /* of the last request, if it was learned */
     const server_rec *host;  /* of the last request; NULL: none yet */
 } note_slot;
@@ -95,22 +94,6 @@ int conn_note_waits(conn_rec *c)
     note_slot *slot = ap_get_module_config(c->conn_config, &cpuaffinity_module);
 
     return slot && slot->asked ? slot->fresh : door_note(c) != NULL;
-}
-
-void conn_note_see(conn_rec *c)
-{
-    slot_of(c)->seen = 1;
-}
-
-int conn_note_seen(conn_rec *c)
-{
-    note_slot *slot = ap_get_module_config(c->conn_config, &cpuaffinity_module);
-    int seen = slot && slot->seen;
-
-    if (seen) {
-        slot->seen = 0;
-    }
-    return seen;
 }
 
 void conn_note_taught(conn_rec *c, const conn_note *note)

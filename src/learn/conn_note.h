@@ -57,11 +57,6 @@ const conn_note *conn_note_take(conn_rec *c);
 /* 1 while a note waits for the next request of @a c. The worker serving c. */
 int conn_note_waits(conn_rec *c);
 
-/* The next request of @a c was seen in its socket, and left there; was it?
- * Once. The worker serving c. */
-void conn_note_see(conn_rec *c);
-int conn_note_seen(conn_rec *c);
-
 /* The request of @a note was answered by what the loop may repeat. The worker
  * serving c. */
 void conn_note_taught(conn_rec *c, const conn_note *note);

@@ -11,7 +11,7 @@
 #include "apr_strings.h"
 
 #include "conf/config.h"
-#include "child/input_gate.h"
+#include "handoff/input_gate.h"
 #include "learn/counters.h"
 #include "learn/filter.h"
 #include "learn/mark.h"

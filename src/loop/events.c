@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "loop/accept.h"
-#include "loop/drain.h"
 
 #define LOOKS 128 /* for silent connections, per turn */
 
@@ -139,7 +138,7 @@ static int try_hand_over(loop *l, conn *c)
 void loop_hand_over(loop *l, conn *c)
 {
     if (__atomic_load_n(&l->stop, __ATOMIC_RELAXED) != LOOP_RUN) {
-        drain_let_go(l, c);
+        l->let_go(l, c);
         return;
     }
     /* Out of our epoll first: the worker may close it at once. */

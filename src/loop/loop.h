@@ -111,6 +111,9 @@ struct loop {
     conn *parked;  /* first in, first out */
     conn *parked_last;
     void *answers_ctx; /* of the server */
+    /* Where a connection goes that becomes httpd's or idle while the loop
+     * stops; the record is gone. Set before the thread starts. */
+    void (*let_go)(loop *l, conn *c);
 };
 
 typedef enum loop_stop_mode {

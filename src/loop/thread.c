@@ -145,6 +145,7 @@ apr_status_t thread_start(loop *l, apr_pool_t *p)
 {
     apr_status_t rv;
 
+    l->let_go = drain_let_go;
     if (accept_make(l, p) || takeover_make(l, p)) {
         return APR_ENOMEM;
     }

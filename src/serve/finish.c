@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 
 #include "loop/rebalance.h"
-#include "loop/drain.h"
 #include "serve/state.h"
 
 /* As httpd: how long a client may take to end after our end, at once and in
@@ -93,7 +92,7 @@ void finish_idle(loop *l, conn *c, int64_t timeout)
     /* Its time goes on wherever it goes. */
     timer_wheel_set(&l->timers, &c->timer, l->now + timeout);
     if (__atomic_load_n(&l->stop, __ATOMIC_RELAXED) != LOOP_RUN) {
-        drain_let_go(l, c);
+        l->let_go(l, c);
         return;
     }
     if (rebalance_give(l, c)) {
