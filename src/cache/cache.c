@@ -6,6 +6,8 @@
 #include "http/request.h"
 #include "http/response.h"
 
+#include <apr_general.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -314,7 +316,9 @@ static node *insert(cache *c, uint64_t hash, const void *key, size_t len,
                     const response *a, const char *path)
 {
     size_t path_size = strlen(path) + 1;
-    node *n = malloc(sizeof(*n) + len + path_size + a->head_len);
+    size_t tag_at =
+        APR_ALIGN_DEFAULT(sizeof(node) + len + path_size + a->head_len);
+    node *n = malloc(tag_at + c->config.tag_size);
 
     if (!n) {
         return NULL;
@@ -329,6 +333,7 @@ static node *insert(cache *c, uint64_t hash, const void *key, size_t len,
     memcpy(n->bytes + len, path, path_size);
     n->pub.path = n->bytes + len;
     response_copy(&n->pub.answer, a, n->bytes + len + path_size);
+    n->pub.tag = (char *)n + tag_at;
     n->next = c->buckets[hash & c->mask];
     c->buckets[hash & c->mask] = n;
     n->segment = TRIAL;
@@ -336,6 +341,13 @@ static node *insert(cache *c, uint64_t hash, const void *key, size_t len,
     list_front(&c->segments[TRIAL], &n->order);
     c->entries++;
     return n;
+}
+
+static void put_tag(const cache *c, node *n, const void *tag)
+{
+    if (c->config.tag_size) {
+        memcpy(n->pub.tag, tag, c->config.tag_size);
+    }
 }
 
 /* The second agreeing answer, one that renews, or one that agrees after the
@@ -385,7 +397,7 @@ cache_outcome cache_learn(cache *c, const void *key, size_t len,
             if (a->clocked && a->date == n->pub.answer.date) {
                 return CACHE_ONCE;
             }
-            n->pub.tag = tag;
+            put_tag(c, n, tag);
             outcome = confirm(c, n, now);
             if (outcome != CACHE_CHANGED) {
                 return outcome;
@@ -401,7 +413,7 @@ cache_outcome cache_learn(cache *c, const void *key, size_t len,
         return CACHE_REFUSED;
     }
     n->id = id;
-    n->pub.tag = tag;
+    put_tag(c, n, tag);
     return outcome;
 }
 

@@ -86,7 +86,7 @@ void cache_release(cache *c, cache_entry *e);
  * @param path absolute, the file of the answer
  * @param st fstat of the descriptor that httpd sent
  * @param now milliseconds, monotonic, when httpd made the answer
- * @param tag kept with the entry, for the caller; not looked at
+ * @param tag config.tag_size bytes, for the caller; not looked at
  * Everything is copied. A copy of the file in memory that was read before
  * @a now is compared with the file, so that neither head nor bytes get older
  * than CACHE_AGE, whatever the file's times say.

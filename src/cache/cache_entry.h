@@ -21,6 +21,7 @@ typedef struct cache_config {
     uint64_t memory;      /* at most so many bytes of them */
     unsigned descriptors; /* at most so many open files; 0: none */
     uint64_t secret[2];   /* of the keyed hash, random per process */
+    size_t tag_size;      /* bytes of an entry's tag */
 } cache_config;
 
 /* One file, shared by entries. Read-only for callers. */
@@ -36,7 +37,7 @@ typedef struct cache_entry {
     response answer;
     cache_file *file; /* NULL until live */
     const char *path; /* as httpd opens it */
-    const void *tag;  /* the caller's, of the last cache_learn() */
+    void *tag;        /* a copy of the caller's, of the last cache_learn() */
     int live;         /* 1: may be repeated; 0: seen once */
     uint64_t hits;    /* for the caller's audit; cache_use counts it */
 } cache_entry;

@@ -8,16 +8,12 @@
 /* Slots of the table: few keys of so many should share one. */
 #define LEAST 65536u
 #define MOST (1u << 21)
-/* Vhosts times scopes with their own EnableSendfile. */
-#define SERVERS 4096
 
 static uint64_t secret[2];
 static uint64_t *table; /* atomic; 0: empty */
 static uint64_t mask;   /* of its slots, a power of two */
-static lesson_server *servers;
-static int nservers;
 
-int key_hints_make(apr_pool_t *p, unsigned keys)
+int key_hints_make(unsigned keys)
 {
     unsigned slots = LEAST;
 
@@ -30,8 +26,6 @@ int key_hints_make(apr_pool_t *p, unsigned keys)
     if (!table) {
         return -1;
     }
-    servers = apr_palloc(p, sizeof(*servers) * SERVERS);
-    nservers = 0;
     return getrandom(secret, sizeof(secret), 0) == sizeof(secret) ? 0 : -1;
 }
 
@@ -75,29 +69,4 @@ int key_hints_is(const unsigned char *key, size_t len)
     uint64_t m = mark(key, len);
 
     return __atomic_load_n(slot(m), __ATOMIC_RELAXED) == m;
-}
-
-static int same(const lesson_server *a, const lesson_server *b)
-{
-    return a->server == b->server && a->keep_alive == b->keep_alive
-           && a->keep_alive_max == b->keep_alive_max
-           && a->keep_alive_timeout == b->keep_alive_timeout
-           && a->idle == b->idle && a->timeout == b->timeout
-           && a->no_sendfile == b->no_sendfile;
-}
-
-const lesson_server *vhosts_copy(const lesson_server *v)
-{
-    int i;
-
-    for (i = 0; i < nservers; i++) {
-        if (same(&servers[i], v)) {
-            return &servers[i];
-        }
-    }
-    if (nservers == SERVERS) {
-        return NULL;
-    }
-    servers[nservers] = *v;
-    return &servers[nservers++];
 }

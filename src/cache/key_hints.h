@@ -1,19 +1,16 @@
 /*
  * known: what workers may ask about the loop's cache, which is the loop's
  * alone: fingerprints of the keys that it can answer. A wrong "yes" costs a
- * connection one more crossing, a wrong "no" one answer by httpd. Also the
- * few vhosts that answers come from, kept once each.
+ * connection one more crossing, a wrong "no" one answer by httpd.
  */
 #ifndef CPUAFFINITY_KEY_HINTS_H
 #define CPUAFFINITY_KEY_HINTS_H
 
-#include <apr_pools.h>
+#include <stddef.h>
 
-#include "learn/lesson.h"
-
-/* The table for about so many @a keys, for as long as the process lives; the
- * vhosts from @a p. Main thread, before others. 0, or -1 with errno */
-int key_hints_make(apr_pool_t *p, unsigned keys);
+/* The table for about so many @a keys, for as long as the process lives. Main
+ * thread, before others. 0, or -1 with errno */
+int key_hints_make(unsigned keys);
 
 /* Loop thread: a key has become answerable, is no longer, all are not. */
 void key_hints_add(const unsigned char *key, size_t len);
@@ -22,9 +19,5 @@ void key_hints_clear(void);
 
 /* Is the key (probably) answerable? Any thread. */
 int key_hints_is(const unsigned char *key, size_t len);
-
-/* A lasting copy of @a v, the same for equal ones; NULL without room. Loop
- * thread. */
-const lesson_server *vhosts_copy(const lesson_server *v);
 
 #endif

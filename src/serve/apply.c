@@ -79,8 +79,6 @@ static void audit(loop *l, serve_state *st, const lesson *said)
 
 void apply_lesson(loop *l, serve_state *st, const lesson *said)
 {
-    const lesson_server *tag;
-
     if (said->ask == CONN_NOTE_AUDIT) {
         audit(l, st, said);
     }
@@ -97,11 +95,9 @@ void apply_lesson(loop *l, serve_state *st, const lesson *said)
         || learn_is_off(said->server.server)) {
         return;
     }
-    tag = vhosts_copy(&said->server);
-    if (tag
-        && cache_learn(st->cache, said->key, said->key_len, &said->answer,
-                       said->path, &said->st, said->when, tag)
-               == CACHE_LIVE) {
+    if (cache_learn(st->cache, said->key, said->key_len, &said->answer,
+                    said->path, &said->st, said->when, &said->server)
+        == CACHE_LIVE) {
         key_hints_add(said->key, said->key_len);
         if (l->row) {
             SEAT_ADD(l->row, learned, 1);

@@ -153,12 +153,13 @@ const loop_server *setup_make(apr_pool_t *pchild, server_rec *s,
     st->config.small = (uint64_t)cf->memory_size;
     st->config.memory = (uint64_t)cf->memory_limit;
     st->config.descriptors = descriptors_limit() / 4;
+    st->config.tag_size = sizeof(lesson_server);
     send_bound(st->config.memory / 4 > KEPT_LEAST ? st->config.memory / 4
                                                   : KEPT_LEAST);
     if (getrandom(st->config.secret, sizeof(st->config.secret), 0)
             != sizeof(st->config.secret)
         || !(st->cache = cache_make(&st->config))
-        || key_hints_make(pchild, st->config.entries)) {
+        || key_hints_make(st->config.entries)) {
         ap_log_error(APLOG_MARK, APLOG_ERR, errno, s,
                      "FixedStatic: no cache for this process");
         return NULL;

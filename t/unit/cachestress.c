@@ -150,7 +150,7 @@ static void step(cache *c, int64_t now)
 int main(void)
 {
     /* VALID is 0: every use looks */
-    cache_config k = {60, 0, 10, 60, 4, {3, 4}};
+    cache_config k = {60, 0, 10, 60, 4, {3, 4}, 0};
     cache *c = cache_make(&k);
     unsigned long over = 0;
     cache_stats s;

@@ -91,7 +91,7 @@ static inline cache_outcome live(cache *c, const char *key, const char *name,
 
 static inline cache_config config(void)
 {
-    return (cache_config){100, 1000, 10, 100, 2, {1, 2}};
+    return (cache_config){100, 1000, 10, 100, 2, {1, 2}, 0};
 }
 
 static inline cache *make(void)
