@@ -213,6 +213,8 @@ static void register_hooks(apr_pool_t *p)
 
     /* What the loop has read of a connection comes back below every filter;
      * what is idle when the process stops moves to the next generation. */
+    ap_hook_insert_network_bucket(takeback_network_bucket, NULL, NULL,
+                                  APR_HOOK_REALLY_FIRST);
     ap_hook_insert_network_bucket(door_network_bucket, NULL, NULL,
                                   APR_HOOK_FIRST);
     /* Where core, at REALLY_LAST, puts the socket. */

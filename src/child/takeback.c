@@ -218,6 +218,19 @@ int takeback_process_connection(conn_rec *c)
     return rv;
 }
 
+apr_status_t takeback_network_bucket(conn_rec *c, apr_bucket_brigade *bb,
+                                     apr_socket_t *socket)
+{
+    const serve_state *st = state_get();
+    size_t len;
+    const char *bytes = st ? door_bytes(socket, &len) : NULL;
+
+    if (bytes) {
+        not_mine_look(c, bytes, len, &st->limits);
+    }
+    return AP_DECLINED;
+}
+
 int takeback_post_read_request(request_rec *r)
 {
     conn_rec *c = r->connection;

@@ -23,4 +23,9 @@ int takeback_post_read_request(request_rec *r);
  * loop takes it if its time is not over, or a request is there. */
 int takeback_pre_close(conn_rec *c);
 
+/* insert_network_bucket, ahead of the door's: names, at debug, why the loop
+ * handed the request over. The worker serving c. */
+apr_status_t takeback_network_bucket(conn_rec *c, apr_bucket_brigade *bb,
+                                     apr_socket_t *socket);
+
 #endif

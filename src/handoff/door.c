@@ -13,7 +13,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "learn/not_mine.h"
 #include "handoff/queue.h"
 
 APLOG_USE_MODULE(cpuaffinity);
@@ -299,6 +298,17 @@ void *door_note(const conn_rec *c)
     return cargo ? cargo->note : NULL;
 }
 
+const char *door_bytes(apr_socket_t *socket, size_t *len)
+{
+    const handoff *cargo = cargo_of(socket);
+
+    if (!cargo || cargo->note || !cargo->len) {
+        return NULL;
+    }
+    *len = cargo->len;
+    return cargo->bytes;
+}
+
 int door_pre_connection(conn_rec *c, void *csd)
 {
     handoff *cargo = c->master ? NULL : cargo_of(csd);
@@ -347,13 +357,8 @@ apr_status_t door_network_bucket(conn_rec *c, apr_bucket_brigade *bb,
     handoff *cargo = cargo_of(socket);
 
     if (cargo && cargo->len) {
-        apr_bucket *b;
-
-        if (!cargo->note) {
-            not_mine_look(c, cargo->bytes, cargo->len);
-        }
-        b = apr_bucket_heap_create(cargo->bytes, cargo->len, free,
-                                   c->bucket_alloc);
+        apr_bucket *b = apr_bucket_heap_create(cargo->bytes, cargo->len, free,
+                                               c->bucket_alloc);
 
         APR_BRIGADE_INSERT_TAIL(bb, b);
         cargo->bytes = NULL;

@@ -79,6 +79,12 @@ int door_take(door *d, handoff *p);
  */
 void *door_note(const conn_rec *c);
 
+/*
+ * The bytes that came with a connection without a note, before they are given
+ * back; NULL: none. In insert_network_bucket, ahead of the door's.
+ */
+const char *door_bytes(apr_socket_t *socket, size_t *len);
+
 /* Hooks: restores c->keepalives; gives the bytes back. See mod_cpuaffinity.c for their order. */
 int door_pre_connection(conn_rec *c, void *csd);
 apr_status_t door_network_bucket(conn_rec *c, apr_bucket_brigade *bb,

@@ -4,7 +4,6 @@
 #include "apr_strings.h"
 
 #include "learn/counters.h"
-#include "serve/state.h"
 
 APLOG_USE_MODULE(cpuaffinity);
 
@@ -39,14 +38,13 @@ void not_mine_name(const conn_rec *c, const request *req, const char *head)
                  len < req->culprit.len ? "..." : "");
 }
 
-void not_mine_look(const conn_rec *c, const char *head, size_t len)
+void not_mine_look(const conn_rec *c, const char *head, size_t len,
+                   const request_limits *limits)
 {
-    const serve_state *st = state_get();
     request req;
 
-    if (APLOG_IS_LEVEL(c->base_server, APLOG_DEBUG) && st
-        && request_recognise(head, len, &st->limits, &req)
-               == REQUEST_NOT_MINE) {
+    if (APLOG_IS_LEVEL(c->base_server, APLOG_DEBUG)
+        && request_recognise(head, len, limits, &req) == REQUEST_NOT_MINE) {
         not_mine_name(c, &req, head);
     }
 }

@@ -22,6 +22,7 @@ void not_mine_name(const conn_rec *c, const request *req, const char *head);
 
 /* The same for the first bytes of what the loop handed over, where it is
  * refused: nothing is done but at debug. A worker. */
-void not_mine_look(const conn_rec *c, const char *head, size_t len);
+void not_mine_look(const conn_rec *c, const char *head, size_t len,
+                   const request_limits *limits);
 
 #endif
