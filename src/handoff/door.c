@@ -79,7 +79,7 @@ static apr_status_t accept_parcel(void **csd, ap_listen_rec *lr,
     *csd = NULL;
     if (apr_os_sock_get(&fd, lr->sd) != APR_SUCCESS
         || read(fd, &one, sizeof(one)) != sizeof(one)
-        || !queue_pop(d->queue, &p)) {
+        || queue_pop(d->queue, &p)) {
         return APR_EAGAIN;
     }
     if (__atomic_exchange_n(&d->wanted, 0, __ATOMIC_ACQ_REL)) {
@@ -233,8 +233,8 @@ int door_take_back(door *d, handoff *p)
 {
     uint64_t one;
 
-    if (!queue_pop_unmoved(d->queue, p)) {
-        return 0;
+    if (queue_pop_unmoved(d->queue, p)) {
+        return -1;
     }
     /* Its ring too, if the listener has not heard it yet. */
     if (d->unrung) {
@@ -244,7 +244,7 @@ int door_take_back(door *d, handoff *p)
         ap_log_error(APLOG_MARK, APLOG_DEBUG, errno, ap_server_conf,
                      "read of the door's eventfd");
     }
-    return 1;
+    return 0;
 }
 
 unsigned door_length(const door *d)

@@ -54,7 +54,7 @@ int door_push(door *d, handoff *p);
 void door_ring(door *d);
 
 /* Takes back the one that waits longest, if it may be given to another
- * process. Loop thread only. @return 1 with @a p, or 0 */
+ * process. Loop thread only. @return 0, or -1: there is none */
 int door_take_back(door *d, handoff *p);
 
 /* How many wait; for how long the first one has waited (ms). Any thread. */
@@ -69,7 +69,7 @@ unsigned door_inside(const door *d);
 void door_want(door *d);
 
 /* No parcel is pushed any more; what waits can be taken back by door_take
- * until 0. Any thread; twice is harmless. */
+ * until it says -1. Any thread; twice is harmless. */
 void door_close(door *d);
 int door_take(door *d, handoff *p);
 

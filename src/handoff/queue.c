@@ -31,7 +31,7 @@ void queue_free(queue *q)
 {
     handoff p;
 
-    while (queue_pop(q, &p)) {
+    while (!queue_pop(q, &p)) {
         handoff_drop(&p);
     }
     pthread_mutex_destroy(&q->lock);
@@ -59,17 +59,17 @@ int queue_push(queue *q, handoff *p)
 
 static int pop(queue *q, handoff *p, int unmoved)
 {
-    int got = 0;
+    int rc = -1;
 
     pthread_mutex_lock(&q->lock);
     if (q->length && !(unmoved && q->slot[q->head].moved)) {
         *p = q->slot[q->head];
         q->head = (q->head + 1) % q->bound;
         __atomic_store_n(&q->length, q->length - 1, __ATOMIC_RELAXED);
-        got = 1;
+        rc = 0;
     }
     pthread_mutex_unlock(&q->lock);
-    return got;
+    return rc;
 }
 
 int queue_pop(queue *q, handoff *p)

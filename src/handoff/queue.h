@@ -20,11 +20,11 @@ void queue_free(queue *q);
  * @return 0, or -1: full or closed, @a p is still the caller's */
 int queue_push(queue *q, handoff *p);
 
-/* Moves the oldest out into @a p. @return 1, or 0 when there is none */
+/* Moves the oldest out into @a p. @return 0, or -1 when there is none */
 int queue_pop(queue *q, handoff *p);
 
 /* The same for a parcel that has not moved between processes yet, if that is
- * the oldest. @return 1 or 0 */
+ * the oldest. @return 0 or -1 */
 int queue_pop_unmoved(queue *q, handoff *p);
 
 /* From now on every push fails; what is queued can still be popped. */

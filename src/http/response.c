@@ -148,13 +148,13 @@ int response_make(const response *a, const request *req, const char *head,
     if (size < (size_t)a->head_len + RESPONSE_EXTRA
         || (a->modified >= 0
             && clock->seconds - a->modified < RESPONSE_SETTLED)) {
-        return 0;
+        return -1;
     }
     if (req->present & RESPONSE_COND_FIELDS) {
         what = response_cond_judge(a, req, head, clock->seconds, &first, &last);
     }
     if (what == RESPONSE_COND_DECLINE) {
-        return 0;
+        return -1;
     }
     len = connection_lines(req, conn, lines, reply);
     reply->body_off = 0;
@@ -177,7 +177,7 @@ int response_make(const response *a, const request *req, const char *head,
         break;
     }
     reply->head_len = (size_t)(end - buf);
-    return 1;
+    return 0;
 }
 
 int response_verify(const response *a, const request *req, const char *head,
@@ -193,7 +193,7 @@ int response_verify(const response *a, const request *req, const char *head,
     }
     response_clock_set(&clock, httpdate_parse(sent + DATE_AT, RESPONSE_DATE));
     return clock.seconds >= 0
-           && response_make(a, req, head, &clock, conn, buf, sizeof(buf),
+           && !response_make(a, req, head, &clock, conn, buf, sizeof(buf),
                             &reply)
            && reply.head_len == sent_len && !memcmp(buf, sent, sent_len);
 }

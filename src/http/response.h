@@ -114,7 +114,7 @@ int response_same(const response *a, const response *b);
  * @param req a request that is mine, recognised in @a head
  * @param buf receives the reply's head
  * @param size of @a buf; a->head_len + RESPONSE_EXTRA always suffices
- * @return 1 with @a reply and @a buf filled, or 0: decline, let httpd
+ * @return 0 with @a reply and @a buf filled, or -1: decline, let httpd
  *         answer (also when @a buf is too small, or when the clock shows a
  *         time at which the file was not settled)
  */

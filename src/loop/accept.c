@@ -262,7 +262,7 @@ static void give_away(loop *l)
     idle = idle_workers(l);
     while (balance_look(l->row, door_age(l->door, l->now), idle)
            && (to = balance_target(l->balance, l->seat, l->now)) >= 0
-           && to < l->mail->boxes && door_take_back(l->door, &p)) {
+           && to < l->mail->boxes && !door_take_back(l->door, &p)) {
         if (!fd_channel_send(&l->mail->box[to], &p)) {
             SEAT_ADD(l->row, given, 1);
             SEAT_ADD(l->row, handoffs, -1);

@@ -52,11 +52,11 @@ static void empty_door(loop *l, tally *t)
     handoff p;
 
     door_close(l->door);
-    while (door_take(l->door, &p)) {
+    while (!door_take(l->door, &p)) {
         let_go(l, &p, t);
     }
     queue_close(l->inbox);
-    while (queue_pop(l->inbox, &p)) {
+    while (!queue_pop(l->inbox, &p)) {
         let_go(l, &p, t);
     }
 }

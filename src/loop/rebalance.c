@@ -112,15 +112,15 @@ int rebalance_give(loop *l, conn *c)
     handoff p;
 
     if (!e || !e->left || c->moved || e->to < 0 || !l->row) {
-        return 0;
+        return -1;
     }
     events_release(l, c, &p);
     if (fd_channel_send(&l->mail->box[e->to], &p)) {
         e->left = 0;
         loop_take(l, &p);
-        return 1;
+        return 0;
     }
     e->left--;
     SEAT_ADD(l->row, given, 1);
-    return 1;
+    return 0;
 }

@@ -23,8 +23,8 @@ uint64_t rebalance_busy(void);
  * connections are to go and where. */
 void rebalance_look(loop *l);
 
-/* A connection waits for its next request: 1: it has been given away and the
- * record is gone; 0. */
+/* A connection waits for its next request. @return 0: it has been given away
+ * and the record is gone; -1: it stays */
 int rebalance_give(loop *l, conn *c);
 
 #endif

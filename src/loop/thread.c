@@ -57,7 +57,7 @@ static void take_in(loop *l)
     handoff p;
     int n;
 
-    for (n = 0; n < GIVEN && queue_pop(l->inbox, &p); n++) {
+    for (n = 0; n < GIVEN && !queue_pop(l->inbox, &p); n++) {
         loop_take(l, &p);
     }
 }

@@ -95,7 +95,7 @@ void finish_idle(loop *l, conn *c, int64_t timeout)
         l->let_go(l, c);
         return;
     }
-    if (rebalance_give(l, c)) {
+    if (!rebalance_give(l, c)) {
         return;
     }
     loop_wait(l, c, EPOLLIN, l->now + timeout);

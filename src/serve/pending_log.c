@@ -5,7 +5,10 @@
 
 int pending_log_reserve(pending_log *ls)
 {
-    return !ls->needed || (ls->n < SEND_PARTS && !access_log_reserve());
+    if (!ls->needed) {
+        return 0;
+    }
+    return ls->n < SEND_PARTS ? access_log_reserve() : -1;
 }
 
 void pending_log_cancel(pending_log *ls)

@@ -30,7 +30,7 @@ typedef struct pending_log {
     line line[SEND_PARTS];
 } pending_log;
 
-/* Room for one more line? 1, or 0: let httpd answer. */
+/* Keeps room for one more line. @return 0, or -1: let httpd answer */
 int pending_log_reserve(pending_log *ls);
 
 /* The reserved line's answer could not be made after all. */

@@ -207,7 +207,7 @@ static served make(serving *s, cache_entry *e, const request *req,
         room = send_head_room(&s->st->out, size);
     }
     *made = room
-            && response_make(&e->answer, req, head, &s->st->clock, &state, room,
+            && !response_make(&e->answer, req, head, &s->st->clock, &state, room,
                              size, reply);
     return SERVED;
 }
@@ -234,7 +234,7 @@ static int repeat(serving *s, cache_entry *e, const request *req,
     size_t rest_len = left - req->consumed;
     int made;
 
-    if (!pending_log_reserve(&s->st->lines)) {
+    if (pending_log_reserve(&s->st->lines)) {
         return 1;
     }
     *result = make(s, e, req, head, left, &reply, &made);

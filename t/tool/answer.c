@@ -52,7 +52,7 @@ static void ask(size_t len, const response_connection *conn, long seconds)
     if (v != REQUEST_MINE) {
         printf("%s\n", verdicts[v]);
     }
-    else if (!response_make(&learned, &req, bytes, &clock, conn, sent,
+    else if (response_make(&learned, &req, bytes, &clock, conn, sent,
                             sizeof(sent), &reply)) {
         printf("decline\n");
     }

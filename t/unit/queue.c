@@ -39,7 +39,7 @@ static void *consume(void *data)
     handoff p;
 
     while (want < MANY) {
-        if (!queue_pop(q, &p)) {
+        if (queue_pop(q, &p)) {
             sched_yield();
             continue;
         }
@@ -96,7 +96,7 @@ int main(void)
     queue *q = queue_make(3);
     handoff p;
 
-    is_int(queue_pop(q, &p), 0, "empty at first");
+    is_int(queue_pop(q, &p), -1, "empty at first");
     ok(!push_number(q, 1) && !push_number(q, 2) && !push_number(q, 3),
        "three fit");
     is_int(push_number(q, 4), -1, "the fourth does not");
@@ -109,7 +109,7 @@ int main(void)
     is_int(push_number(q, 6), -1, "closed");
     queue_pop(q, &p);
     queue_pop(q, &p);
-    is_int(queue_pop(q, &p), 1, "what was in it is still there");
+    is_int(queue_pop(q, &p), 0, "what was in it is still there");
     is_int(p.keepalives, 5, "in order, round the end of the ring");
     is_int(queue_age(q, clock_ms() + 1000), 0, "no age when empty");
     queue_free(q);
@@ -119,9 +119,9 @@ int main(void)
     p.moved = 1;
     queue_push(q, &p);
     push_number(q, 7);
-    is_int(queue_pop_unmoved(q, &p), 0, "one that was moved stays");
+    is_int(queue_pop_unmoved(q, &p), -1, "one that was moved stays");
     queue_pop(q, &p);
-    is_int(queue_pop_unmoved(q, &p), 1, "another may go");
+    is_int(queue_pop_unmoved(q, &p), 0, "another may go");
     is_int(p.keepalives, 7, "the right one");
     queue_free(q);
     ownership();

@@ -202,7 +202,7 @@ static const char *reply(const char *head, unsigned flags, const char *ask,
     if (request_recognise(ask, strlen(ask), NULL, &req) != REQUEST_MINE) {
         return "not mine";
     }
-    if (!response_make(&a, &req, ask, &clock, &conn, buf, sizeof(buf), &r)) {
+    if (response_make(&a, &req, ask, &clock, &conn, buf, sizeof(buf), &r)) {
         return "decline";
     }
     buf[r.head_len] = '\0';
@@ -260,7 +260,7 @@ static const char *empty_reply(const char *ask)
     response_clock_set(&clock, NOW);
     if (response_learn(&a, EMPTY, strlen(EMPTY), 0, 0, copy, &error)
         || request_recognise(ask, strlen(ask), NULL, &req) != REQUEST_MINE
-        || !response_make(&a, &req, ask, &clock, &conn, buf, sizeof(buf), &r)) {
+        || response_make(&a, &req, ask, &clock, &conn, buf, sizeof(buf), &r)) {
         return "decline";
     }
     buf[r.head_len] = '\0';
@@ -385,10 +385,10 @@ static void small_buffer(void)
     response_clock_set(&clock, NOW);
     learn_flags(&a, THE, 0);
     request_recognise(ASK(""), strlen(ASK("")), NULL, &req);
-    ok(!response_make(&a, &req, ASK(""), &clock, &conn, buf,
+    ok(response_make(&a, &req, ASK(""), &clock, &conn, buf,
                       a.head_len + RESPONSE_EXTRA - 1u, &r),
        "a small buffer: decline");
-    ok(response_make(&a, &req, ASK(""), &clock, &conn, buf,
+    ok(!response_make(&a, &req, ASK(""), &clock, &conn, buf,
                      a.head_len + RESPONSE_EXTRA, &r),
        "the promised size suffices");
     is_int(r.keepalives, 1, "keepalives");
