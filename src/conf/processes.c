@@ -416,3 +416,8 @@ int processes_count(void)
 {
     return mode.seats;
 }
+
+int processes_threads(void)
+{
+    return mode.seats ? mode.threads : 0;
+}

@@ -74,4 +74,7 @@ void processes_log(server_rec *s);
  * pre_config on (final after check_config), in parent and children. */
 int processes_count(void);
 
+/* Worker threads of each child, >= 1, under the same conditions; 0 if off. */
+int processes_threads(void);
+
 #endif
