@@ -3,6 +3,7 @@
 #   make deps       installs the Debian packages that are missing
 #   make run        a private httpd with the module, showing its map
 #   make test       all tests; check: the same without looking for packages
+#   make test-repeat N=20   the suite N times, half of them beside busy CPUs
 #   make test-browser   headless Chromium against the fixed-process mode
 #   make differential N=100000   generated requests to stock httpd and fixed
 #   make soak       a thousand graceful restarts under load (RESTARTS=),
@@ -11,7 +12,7 @@
 #   make valgrind   unit tests under memcheck, the placer under helgrind
 #   make fuzz       each fuzz target for FUZZ_SECONDS (60)
 #   make coverage   line coverage of all tests
-#   make lint       clang-format, clang-tidy, sizes; format: reformats
+#   make lint       clang-format, clang-tidy, rooms, sizes; format: reformats
 #   make bench-affinity   CPUAffinity against taskset (BENCH_FLAGS)
 #   make bench      the comparison (QUICK=1: under five minutes; BENCH_FLAGS)
 #   make bench-readme     the tables of README and docs from the last bench
@@ -168,6 +169,14 @@ TESTS ?= $(wildcard t/*.t)
 check: all unit replay tool bench-tools
 	BUILD=$(BUILD) $(PROVE) -It/lib $(PROVE_FLAGS) $(TESTS) $(UNIT)
 
+# The suite N times over; every second time beside a program per CPU that
+# keeps it busy. Names every test that ever failed.
+.PHONY: test-repeat
+test-repeat: deps
+	@$(MAKE) --no-print-directory all unit replay tool bench-tools
+	@BUILD=$(BUILD) ./t/test-repeat $(if $(filter command\ line,$(origin N)),$(N),20) \
+	    $(PROVE) $(PROVE_FLAGS) $(TESTS) $(UNIT)
+
 # A thousand graceful restarts under load, keep-alive and not: none may lose
 # a connection, and memory must be what it was before. Then many more files
 # than can be remembered. About half an hour; not in CI.
@@ -194,7 +203,7 @@ lint: deps
 .PHONY: lint-now
 lint-now:
 	@$(CLANG_FORMAT) --dry-run -Werror $(ALL_C) $(ALL_H)
-	@./t/lint-size $(ALL_C) $(ALL_H)
+	@./t/lint-rooms
 	@printf '%s\n' $(filter-out t/fuzz/%,$(ALL_C)) | xargs -P 2 -n 8 \
 	    sh -c '$(CLANG_TIDY) --quiet "$$@" -- $(CPPFLAGS_ALL) -std=gnu11' x
 

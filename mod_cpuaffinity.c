@@ -234,8 +234,8 @@ static void register_hooks(apr_pool_t *p)
 }
 
 AP_DECLARE_MODULE(cpuaffinity) = {
-    STANDARD20_MODULE_STUFF, config_create_dir, /* per-directory: FixedStatic */
-    config_merge_dir,        config_create_server, /* all others, main server only */
-    config_merge_server,     directives,           register_hooks,
-    AP_MODULE_FLAG_NONE,
+    STANDARD20_MODULE_STUFF, config_create_dir,    /* FixedStatic */
+    config_merge_dir,        config_create_server, /* all others */
+    config_merge_server,     directives,
+    register_hooks,          AP_MODULE_FLAG_NONE,
 };

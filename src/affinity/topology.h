@@ -95,7 +95,8 @@ const char *topology_unit_name(topology_unit unit);
  * The units of a kind inside @a within, as sets of used CPUs, in the order
  * of their first CPU: array of cpuset *. Empty units are left out. When the
  * machine does not show the kind, *actual says what stands for it; the caller
- * warns. A CPU that alone lacks the kind is in a unit of the next larger one; as
+ * warns. A CPU that alone lacks the kind is in a unit of the next larger one;
+ * as
  * a core it is one of its own.
  */
 apr_array_header_t *topology_units(apr_pool_t *p, const topology *t,

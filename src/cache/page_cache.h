@@ -18,8 +18,8 @@
 
 /*
  * How many of the @a len bytes at @a off can be sent at once. Looks at one
- * byte in PAGE_CACHE_STEP: the kernel reads in pieces of about that size. Has the
- * kernel read what is missing, without waiting for it.
+ * byte in PAGE_CACHE_STEP: the kernel reads in pieces of about that size. Has
+ * the kernel read what is missing, without waiting for it.
  * @return 0 to @a len; @a len too where the file system cannot tell
  */
 int64_t page_cache_ready(int fd, int64_t off, int64_t len);

@@ -56,8 +56,9 @@ static unsigned door_bound(const sockets_set *set)
 /*
  * The MPM accepts up to ThreadsPerChild connections, and so many more for
  * each idle thread as AsyncRequestWorkerFactor says: with as many kept as there
- * are threads it goes on while a third of these is idle (with the default, 2). Passing through the door costs a busy connection a tenth of a
- * small answer's CPU time: so none is taken back for less.
+ * are threads it goes on while a third of these is idle (with the default, 2).
+ * Passing through the door costs a busy connection a tenth of a small answer's
+ * CPU time: so none is taken back for less.
  */
 static unsigned crowd(void)
 {

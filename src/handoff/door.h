@@ -85,7 +85,8 @@ void *door_note(const conn_rec *c);
  */
 const char *door_bytes(apr_socket_t *socket, size_t *len);
 
-/* Hooks: restores c->keepalives; gives the bytes back. See mod_cpuaffinity.c for their order. */
+/* Hooks: restores c->keepalives; gives the bytes back. Their order stands in
+ * mod_cpuaffinity.c. */
 int door_pre_connection(conn_rec *c, void *csd);
 apr_status_t door_network_bucket(conn_rec *c, apr_bucket_brigade *bb,
                                  apr_socket_t *socket);

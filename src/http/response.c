@@ -194,7 +194,7 @@ int response_verify(const response *a, const request *req, const char *head,
     response_clock_set(&clock, httpdate_parse(sent + DATE_AT, RESPONSE_DATE));
     return clock.seconds >= 0
            && !response_make(a, req, head, &clock, conn, buf, sizeof(buf),
-                            &reply)
+                             &reply)
            && reply.head_len == sent_len && !memcmp(buf, sent, sent_len);
 }
 

@@ -1,8 +1,8 @@
 /*
  * learncount: what all processes of a generation share about learning: how
  * often each reason refused, how many requests were not mine and why, what
- * has been logged, which vhosts an audit turned off. Children write it: the parent believes nothing in it. Any
- * thread. Internal to learn.
+ * has been logged, which vhosts an audit turned off. Children write it: the
+ * parent believes nothing in it. Any thread.
  */
 #ifndef CPUAFFINITY_COUNTERS_H
 #define CPUAFFINITY_COUNTERS_H

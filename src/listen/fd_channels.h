@@ -42,9 +42,9 @@ void fd_channels_check_config(server_rec *s, int seats);
  * which the mail is to be carried, or NULL. */
 ap_listen_rec *fd_channels_carrier(void);
 
-/* The mode is off and nothing is carried (in open_logs): children that stop are told that nobody
- * comes after them; what is in the boxes all the same ends with the last of
- * them. Parent. */
+/* The mode is off and nothing is carried (in open_logs): children that stop
+ * are told that nobody comes after them; what is in the channels all the same
+ * ends with the last of them. Parent. */
 void fd_channels_close(void);
 
 /* Takes our record out of the child's list and closes the parent's end of

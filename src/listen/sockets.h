@@ -93,8 +93,9 @@ void sockets_do_without(apr_pool_t *p, server_rec *s);
 
 /*
  * Applies steering to all groups: in post_config, once the plan is known, with
- * STEER_NONE too (a restart may have to take steering off). Also confines new connections to the present seats' sockets when
- * there are surplus ones. Callable again in any process of this generation
+ * STEER_NONE too (a restart may have to take steering off). Also confines new
+ * connections to the present seats' sockets when there are surplus ones.
+ * Callable again in any process of this generation
  * by one thread at a time (steering is a property of the sockets, not of the
  * process).
  * @param map which CPU belongs to which seat; NULL: no steering

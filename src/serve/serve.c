@@ -207,8 +207,8 @@ static served make(serving *s, cache_entry *e, const request *req,
         room = send_head_room(&s->st->out, size);
     }
     *made = room
-            && !response_make(&e->answer, req, head, &s->st->clock, &state, room,
-                             size, reply);
+            && !response_make(&e->answer, req, head, &s->st->clock, &state,
+                              room, size, reply);
     return SERVED;
 }
 

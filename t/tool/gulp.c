@@ -4,8 +4,9 @@
  *   gulp PORT PATH SECONDS
  *
  * Reads the answer as fast as it comes, without looking at it, for at most
- * so many seconds or until SIGTERM. Prints "begun" at the first bytes, and in the end "read N
- * longest T": bytes, and the longest time without any, in milliseconds.
+ * so many seconds or until SIGTERM. Prints "begun" at the first bytes, and in
+ * the end "read N longest T": bytes, and the longest time without any, in
+ * milliseconds.
  */
 #include <arpa/inet.h>
 #include <errno.h>

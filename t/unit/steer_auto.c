@@ -78,10 +78,8 @@ static void hostile(void)
     is_int(good, 20000, "any bytes: what is fed stays within them");
 }
 
-int main(void)
+static void test_stays(void)
 {
-    int took, last, i;
-
     shape(100, 0.95, 100, 0.95);
     stays(4, "even and busy");
     shape(1000, 0.5, 10, 0.1);
@@ -96,6 +94,11 @@ int main(void)
     stays(1, "one seat");
     shape(0, 0, 0, 0);
     stays(64, "nothing at all");
+}
+
+static void test_changes(void)
+{
+    int took, last, i;
 
     for (i = 0; i < 3; i++) {
         static const int seats[] = {2, 16, 64};
@@ -131,7 +134,10 @@ int main(void)
     ok(until_change(100) > 0 && !steer_auto_wants(a), "until it does not");
     took = until_change(2000);
     ok(took <= 31, "then the wait is short again: %d", took);
+}
 
+static void test_bursts(void)
+{
     /* A short burst is not a reason. */
     fresh(4);
     shape(100, 0.5, 100, 0.5);
@@ -149,6 +155,13 @@ int main(void)
     is_int(steer_auto_feed(a, samples, clock_now + 300), 1, "one long period");
     is_str(steer_auto_name(a->state), "off", "has the state off");
     is_str(steer_auto_name(77), "?", "a state that is none");
+}
+
+int main(void)
+{
+    test_stays();
+    test_changes();
+    test_bursts();
     hostile();
     free(a);
     return done();
