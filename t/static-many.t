@@ -64,5 +64,14 @@ is ask(1000, 100), 0, '1000 requests for 100 of them';
 $hits = Test::Client::counter($h, 'loop_hits') - $hits;
 cmp_ok $hits, '>', 900, "$hits of them by the loop";
 is_deeply [ $h->children ], [$child], 'the child lives';
+
+# The status tells what the cache holds and what was pushed out.
+ok $h->wait_for(sub { Test::Client::counter($h, 'cache_entries') }, 5),
+    'entries are told';
+cmp_ok Test::Client::counter($h, 'cache_entries'), '<=', $entries,
+    'no more than may be';
+cmp_ok Test::Client::counter($h, 'cache_bytes'), '<=', $memory << 20,
+    'nor more memory';
+cmp_ok Test::Client::counter($h, 'evicted'), '>', 0, 'others had to go';
 $h->finish;
 done_testing;

@@ -54,6 +54,10 @@ static int take(seat_row *row, pid_t me)
     }
     /* Gauges of the process before us; the counters go on. */
     SEAT_SET(row, connections, 0);
+    SEAT_SET(row, waiting_bytes, 0);
+    SEAT_SET(row, cache_entries, 0);
+    SEAT_SET(row, cache_bytes, 0);
+    SEAT_SET(row, cache_fds, 0);
     SEAT_SET(row, idle_workers, 0);
     SEAT_SET(row, saturated, 0);
     SEAT_SET(row, beat, 0);

@@ -40,6 +40,12 @@ typedef struct seat_row {
     uint64_t refused;       /* answers that may not be learned */
     uint64_t audited;       /* hits compared with httpd's answer */
     uint64_t differed;      /* of these, the ones that differed */
+    uint64_t cache_entries; /* answers in the loop's cache, now */
+    uint64_t cache_bytes;   /* of files in its memory, now */
+    uint64_t cache_fds;     /* of files that are open, now */
+    uint64_t evicted;       /* answers pushed out for want of room */
+    uint64_t stale;         /* answers whose file had changed */
+    uint64_t expired;       /* answers that httpd had to give again */
     uint32_t saturated;     /* 1: gives new connections away */
     uint32_t pad;
 } seat_row;

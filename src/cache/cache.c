@@ -419,18 +419,9 @@ cache_outcome cache_learn(cache *c, const void *key, size_t len,
 
 void cache_get_stats(const cache *c, cache_stats *out)
 {
-    const list *l;
-    int s;
-
     *out = c->stats;
     out->entries = c->entries;
     out->files = c->store.files;
     out->descriptors = c->store.descriptors;
     out->memory = c->store.memory;
-    out->live = 0;
-    for (s = 0; s < SEGMENTS; s++) {
-        for (l = c->segments[s].next; l != &c->segments[s]; l = l->next) {
-            out->live += (unsigned)LIST_OF(l, node, order)->pub.live;
-        }
-    }
 }

@@ -39,8 +39,8 @@ typedef struct cache_stats {
     uint64_t stale;        /* the file had changed */
     uint64_t evicted;      /* pushed out for want of room */
     uint64_t validations;  /* files looked at again */
-    unsigned entries, live, files, descriptors; /* now */
-    uint64_t memory;                            /* bytes of files, now */
+    unsigned entries, files, descriptors; /* now */
+    uint64_t memory;                      /* bytes of files, now */
 } cache_stats;
 
 /* A cache, or NULL (no memory, or no entry allowed). */
@@ -109,6 +109,7 @@ void cache_clear(cache *c);
  * sending (EMFILE). @return how many were closed */
 unsigned cache_shed(cache *c, unsigned n);
 
+/* Constant time. */
 void cache_get_stats(const cache *c, cache_stats *out);
 
 #endif

@@ -241,6 +241,17 @@ static const struct {
      "Connections open in the loop."},
     {"waiting_bytes", "WaitingBytes", "waiting_bytes", "gauge",
      "Kept for slow clients."},
+    {"cache_entries", "CacheEntries", "cache_entries", "gauge",
+     "Answers in the caches."},
+    {"cache_bytes", "CacheBytes", "cache_bytes", "gauge",
+     "Bytes of files in memory."},
+    {"cache_fds", "CacheFds", "cache_fds", "gauge", "Files that are open."},
+    {"evicted", "Evicted", "evicted_total", "counter",
+     "Answers pushed out for want of room."},
+    {"stale", "Stale", "stale_total", "counter",
+     "Answers whose file had changed."},
+    {"expired", "Expired", "expired_total", "counter",
+     "Answers that httpd had to give again."},
 };
 
 void page_auto(request_rec *r, const json_t *model)

@@ -22,6 +22,8 @@ APLOG_USE_MODULE(cpuaffinity);
 #define LESSONS 32
 /* For slow clients at least; as a rule a quarter of FixedStaticMemory. */
 #define KEPT_LEAST (1024 * 1024)
+/* Milliseconds between two looks at the cache for the status. */
+#define TELL 500
 
 /* What was learned here and in the other processes. */
 static void study(loop *l, serve_state *st)
@@ -44,6 +46,25 @@ static void study(loop *l, serve_state *st)
     }
 }
 
+/* Shows the cache in the seat's row, which goes on when the process ends. */
+static void tell_cache(seat_row *row, serve_state *st, int64_t now)
+{
+    cache_stats s;
+
+    if (now - st->told < TELL) {
+        return;
+    }
+    st->told = now;
+    cache_get_stats(st->cache, &s);
+    SEAT_SET(row, cache_entries, s.entries);
+    SEAT_SET(row, cache_bytes, s.memory);
+    SEAT_SET(row, cache_fds, s.descriptors);
+    SEAT_ADD(row, evicted, s.evicted - st->was.evicted);
+    SEAT_ADD(row, stale, s.stale - st->was.stale);
+    SEAT_ADD(row, expired, s.expired - st->was.expired);
+    st->was = s;
+}
+
 static void turn(loop *l, int64_t now)
 {
     serve_state *st = l->answers_ctx;
@@ -56,6 +77,7 @@ static void turn(loop *l, int64_t now)
     study(l, st);
     if (l->row) {
         SEAT_SET(l->row, waiting_bytes, send_kept());
+        tell_cache(l->row, st, now);
     }
     score_turn(&st->score, &l->slot, now,
                __atomic_load_n(&l->stop, __ATOMIC_RELAXED) == LOOP_RUN

@@ -29,6 +29,8 @@ typedef struct serve_state {
     uint64_t vary;   /* atomic: fields whose values are in keys; grows */
     unsigned audits; /* that are due */
     unsigned offs;   /* learn_offs() when it was looked at */
+    int64_t told;    /* ms: when the cache was last shown in the row */
+    cache_stats was; /* what it was then */
     send_buffers out;
     pending_log lines;
     score score;

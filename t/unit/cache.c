@@ -325,6 +325,21 @@ static void validates(void)
     clean();
 }
 
+static int live_keys(cache *c)
+{
+    char key[16];
+    int i, n = 0;
+
+    for (i = 0; i < CACHE_KEYS_PER_FILE; i++) {
+        cache_entry *e;
+
+        snprintf(key, sizeof(key), "k%d", i);
+        e = find(c, key);
+        n += e && e->live;
+    }
+    return n;
+}
+
 static void shares(void)
 {
     cache *c = make();
@@ -340,10 +355,10 @@ static void shares(void)
     f = find(c, "k0")->file;
     ok(f && f == find(c, "k15")->file, "one file for all keys");
     is_int((long)stats(c).memory, 5, "in memory once");
-    is_int((long)stats(c).live, 16, "16 keys are live");
+    is_int(live_keys(c), 16, "16 keys are live");
     use(c, "k0", 1);
     is_int(live(c, "more", "a", 2), CACHE_LIVE, "the 17th");
-    is_int((long)stats(c).live, 16, "takes the place");
+    is_int(live_keys(c), 15, "takes the place");
     ok(use(c, "k0", 2) && !use(c, "k1", 2), "of the longest unused one");
     is_int(learn(c, "k1", "a", "", 3), CACHE_LIVE, "which may come back");
     link(path("a"), path("hard"));

@@ -386,10 +386,10 @@ static void small_buffer(void)
     learn_flags(&a, THE, 0);
     request_recognise(ASK(""), strlen(ASK("")), NULL, &req);
     ok(response_make(&a, &req, ASK(""), &clock, &conn, buf,
-                      a.head_len + RESPONSE_EXTRA - 1u, &r),
+                     a.head_len + RESPONSE_EXTRA - 1u, &r),
        "a small buffer: decline");
     ok(!response_make(&a, &req, ASK(""), &clock, &conn, buf,
-                     a.head_len + RESPONSE_EXTRA, &r),
+                      a.head_len + RESPONSE_EXTRA, &r),
        "the promised size suffices");
     is_int(r.keepalives, 1, "keepalives");
     conn.keepalives = 100;
