@@ -72,8 +72,10 @@ for my $f ('cut.bin', 'copied/cut.bin') {
     truncate "$docs/$f", 1000;
     isnt $c->end, '', 'the connection ends';
     cmp_ok length $c->{in}, '<', 320 * 65536, 'before all was sent';
-    ok index($block x 320, substr $c->{in}, index($c->{in}, "\r\n\r\n") + 4)
-        == 0, 'what came is of the file';
+    my $body = substr $c->{in}, index($c->{in}, "\r\n\r\n") + 4;
+    # sendfile: pages that waited in the socket are cut too (security.md)
+    $body =~ s/\0+\z// if $f eq 'cut.bin';
+    ok index($block x 320, $body) == 0, 'what came is of the file';
     ok $h->wait_for(sub {
         my $r = Test::Client->new($h->port)->get("/$f");
         $r && $r->{status} == 200 && length $r->{body} == 1000;
