@@ -26,6 +26,8 @@ APXS    ?= $(shell command -v apxs || command -v apxs2 || echo /usr/bin/apxs)
 CLANG_FORMAT ?= clang-format
 CLANG_TIDY   ?= clang-tidy
 PROVE   ?= prove
+# Tests wait more than they work: two at a time are on a par with the CPUs.
+PROVE_FLAGS ?= -j2
 OPT     ?= -O2 -g
 # V=1 shows the commands; WERROR=1 makes warnings errors, as CI does. The
 # module is built for, and tested with, the httpd whose apxs APXS is.
