@@ -34,7 +34,7 @@ static int refused(const char *name, int error)
     return 1;
 }
 
-#define REAL(name) ((typeof(&name))dlsym(RTLD_NEXT, #name))
+#define REAL(name) ((typeof(&(name)))dlsym(RTLD_NEXT, #name))
 
 int socketpair(int domain, int type, int protocol, int pair[2])
 {
