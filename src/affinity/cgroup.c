@@ -178,7 +178,7 @@ static int line_cpuset(const char *root, char *line, int want_v2, char *list,
 {
     static const char *const v1[] = {"/sys/fs/cgroup/cpuset", NULL};
     char mount[PATH_SIZE];
-    int v2;
+    int v2 = 0;
     const char *group = line_group(line, "cpuset", &v2);
     const char *const *m;
 

@@ -277,6 +277,8 @@ static void take_out_file(cache *c, cache_store_file *f)
     while (!list_empty(&f->users)) {
         cache_store_user *u = LIST_OF(f->users.next, cache_store_user, sibling);
 
+        /* It leaves the list: a reference of ours keeps the file.
+         * NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
         take_out(c, of(u->entry));
     }
     cache_store_unref(&c->store, f);

@@ -117,7 +117,7 @@ const char *setenvif_judge(apr_pool_t *p, const ap_directive_t *node)
 void setenvif_add(apr_pool_t *p, const ap_directive_t *node)
 {
     pattern t = parse(p, node);
-    int field = request_field(t.name, strlen(t.name));
+    int field = t.name && t.regex ? request_field(t.name, strlen(t.name)) : -1;
 
     if (field < 0) {
         return; /* a request that has the field is not mine anyway */

@@ -148,6 +148,20 @@ static int is_back(loop *l, const loop_listen *x)
     return 1;
 }
 
+/* What was accepted is read here, or is httpd's at once. */
+static void begin(loop *l, const loop_listen *x, handoff *p)
+{
+    int failed = set_local(&l->sockets->groups[x->group], p);
+
+    if (!failed && x->reads) {
+        loop_begin(l, p, x->group);
+        return;
+    }
+    if (failed || accept_hand_over(l, p)) {
+        handoff_drop(p);
+    }
+}
+
 /* Accepts what is there, within measure. @return 1 if there may be more */
 static int accept_some(loop *l, loop_listen *x)
 {
@@ -173,15 +187,7 @@ static int accept_some(loop *l, loop_listen *x)
             continue;
         }
         SEAT_ADD(l->row, accepts, 1);
-        if (set_local(&l->sockets->groups[x->group], &p)) {
-            handoff_drop(&p);
-        }
-        else if (x->reads) {
-            loop_begin(l, &p, x->group);
-        }
-        else if (accept_hand_over(l, &p)) {
-            handoff_drop(&p);
-        }
+        begin(l, x, &p);
     }
     return 1;
 }

@@ -322,6 +322,8 @@ int main(int argc, char **argv)
     clients = n > 0 ? calloc((size_t)n, sizeof(*clients)) : NULL;
     p = n > 0 ? calloc((size_t)n + 1, sizeof(*p)) : NULL;
     if (!clients || !p) {
+        free(clients);
+        free(p);
         return 2;
     }
     for (i = 0; i < n; i++) {

@@ -44,9 +44,9 @@ static const char *const refused[] = {
 
 static const struct {
     const char *pattern;
-    int icase;
+    long icase;
     const char *text;
-    int found;
+    long found;
 } cases[] = {
     {"MSIE 4\\.0b2;", 0, "Mozilla/4.0 (compatible; MSIE 4.0b2; x)", 1},
     {"MSIE 4\\.0b2;", 0, "Mozilla/4.0 (compatible; MSIE 4x0b2; x)", 0},
