@@ -1,4 +1,4 @@
-# LEARNING.md, S1 and S2: what is refused for a whole server, with the module
+# docs/security.md, S1 and S2: what is refused for a whole server, with the module
 # or directive named, and what must be learned all the same.
 use strict;
 use warnings;

@@ -359,7 +359,7 @@ for my $v ([ 'off', on => 0 ], [ 'unlimited', max => 0, timeout => 1_500_000 ],
 }
 
 # ETag of a file that has just changed is weak, and later strong; a file of
-# the future has a moving Last-Modified: neither is learned (PITFALLS 20).
+# the future has a moving Last-Modified: neither is learned (pitfall 20).
 for my $when (0, 3600) {
     my $path = $h->write_file('htdocs/new.txt', 'new');
     utime time + $when, time + $when, $path;

@@ -161,8 +161,9 @@ static hwloc_topology_t load_xml(const topology_source *source, apr_pool_t *p,
 }
 
 /* A probe ends by its signal, at the latest by the alarm, though httpd is gone
- * that would kill it: it has httpd's listening sockets. It leaves nothing behind: no core, no words on
- * httpd's standard error, no memory that the machine does not have. */
+ * that would kill it: it has httpd's listening sockets. It leaves nothing
+ * behind: no core, no words on httpd's standard error, no memory that the
+ * machine does not have. */
 static void confine(void)
 {
     static const int fatal[] = {SIGABRT, SIGSEGV, SIGBUS,  SIGFPE, SIGILL,

@@ -1,5 +1,5 @@
 /*
- * linearparse: an alternative of a regular expression, as positions of an
+ * linear_parse: an alternative of a regular expression, as positions of an
  * automaton: a position is a place of the expression that takes one byte.
  * Internal to linear.
  */

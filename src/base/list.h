@@ -1,4 +1,4 @@
-/* cachelist: circular doubly linked lists inside their members. Internal to
+/* list: circular doubly linked lists inside their members. Internal to
  * cache. */
 #ifndef CPUAFFINITY_LIST_H
 #define CPUAFFINITY_LIST_H

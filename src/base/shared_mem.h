@@ -1,5 +1,5 @@
 /*
- * sharedmem: memory that the parent and its children share, all of it made
+ * shared_mem: memory that the parent and its children share, all of it made
  * here. Each piece is a memfd, sealed before there is a child: its size can
  * never change, as whoever could shrink it would kill every process that has
  * it mapped, the parent too (SIGBUS). What stands in it is another matter:

@@ -1,5 +1,5 @@
 /*
- * board: a ring of messages in memory that processes share. Each of them
+ * shm_ring: a ring of messages in memory that processes share. Each of them
  * posts, and each reads what was posted at its own place and without a lock.
  * Nobody waits for anybody: a post that meets another one is lost, and so is
  * what a reader was too slow for. Whoever has the memory can write anything

@@ -1,7 +1,7 @@
 /*
- * wheel: many timers, coarse and cheap: setting and clearing one are a few
- * stores. A timer expires at most TIMER_WHEEL_TICK late and never early. One
- * thread; no httpd header is needed.
+ * timer_wheel: many timers, coarse and cheap: setting and clearing one are a
+ * few stores. A timer expires at most TIMER_WHEEL_TICK late and never early.
+ * One thread; no httpd header is needed.
  */
 #ifndef CPUAFFINITY_TIMER_WHEEL_H
 #define CPUAFFINITY_TIMER_WHEEL_H

@@ -1,5 +1,5 @@
 /*
- * cachefile: a file's identity, a look whether it still has it, and its
+ * cache_file: a file's identity, a look whether it still has it, and its
  * content as memory or descriptor. Internal to cache.
  */
 #ifndef CPUAFFINITY_CACHE_FILE_H

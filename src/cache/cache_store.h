@@ -1,5 +1,5 @@
 /*
- * cachestore: the files of a cache, one for each (device, inode), within
+ * cache_store: the files of a cache, one for each (device, inode), within
  * the limits on memory and descriptors; the longest unused go first.
  * Internal to cache; one thread.
  */

@@ -1,5 +1,5 @@
 /*
- * known: what workers may ask about the loop's cache, which is the loop's
+ * key_hints: what workers may ask about the loop's cache, which is the loop's
  * alone: fingerprints of the keys that it can answer. A wrong "yes" costs a
  * connection one more crossing, a wrong "no" one answer by httpd.
  */

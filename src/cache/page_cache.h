@@ -1,6 +1,6 @@
 /*
- * cold: is a part of a file in memory, so that sending it does not wait for a
- * disk? Any thread; no httpd header is needed.
+ * page_cache: is a part of a file in memory, so that sending it does not wait
+ * for a disk? Any thread; no httpd header is needed.
  */
 #ifndef CPUAFFINITY_PAGE_CACHE_H
 #define CPUAFFINITY_PAGE_CACHE_H

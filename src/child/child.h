@@ -1,6 +1,6 @@
 /*
  * child: the fixed-process mode's part of a child's life: joins door, loop
- * and mailroom and follows httpd's hooks.
+ * and channels and follows httpd's hooks.
  */
 #ifndef CPUAFFINITY_CHILD_H
 #define CPUAFFINITY_CHILD_H

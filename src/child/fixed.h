@@ -16,7 +16,7 @@ int fixed_pre_config(apr_pool_t *pconf);
 /* Before affinity_check_config: did the MPM do as told? @return as above */
 int fixed_check_config(apr_pool_t *pconf, server_rec *s);
 
-/* open_logs, LAST: the seats' sockets and mailboxes. @return as above */
+/* open_logs, LAST: the seats' sockets and channels. @return as above */
 int fixed_open_logs(apr_pool_t *pconf, server_rec *s);
 
 /* After affinity_post_config: notices, steering. Parent. */

@@ -104,7 +104,7 @@ static int is_mine(const conn_rec *c, const serve_state *st, const char *buf,
 }
 
 /* The next request is there. In the socket: if it is known, it is the loop's
- * with its connection. In the filter above: never (LEARNING.md, Adoption).
+ * with its connection. In the filter above: never (docs/security.md, Adoption).
  * @return OK: it is the loop's; or DECLINED, maybe with a note */
 static int next_request(conn_rec *c, loop *l, const serve_state *st)
 {

@@ -62,7 +62,7 @@ typedef struct config_dir {
     int refused;      /* a directive forbids learning: the number of its mark */
 } config_dir;
 
-/* The data of a FixedStatic in the tree that is a mark (learnmark). */
+/* The data of a FixedStatic in the tree that is a mark (mark). */
 #define CONFIG_MARK(number) ((void *)(apr_size_t)((number) + 1))
 
 /* The module record's members. Results from @a p. */

@@ -1,5 +1,5 @@
 /*
- * leave: takes an idle keep-alive connection out of httpd's hands. Any
+ * detach: takes an idle keep-alive connection out of httpd's hands. Any
  * worker thread, for the connection that it serves.
  */
 #ifndef CPUAFFINITY_DETACH_H

@@ -41,7 +41,7 @@ static apr_status_t drop_cargo(void *data)
     return APR_SUCCESS;
 }
 
-/* Makes httpd's socket of a parcel; what remains of it goes along. */
+/* Makes httpd's socket of a handoff; what remains of it goes along. */
 static apr_status_t unpack(handoff *p, apr_pool_t *ptrans, apr_socket_t **csd)
 {
     apr_os_sock_info_t info = {0};

@@ -1,7 +1,7 @@
 /*
  * door: hands a connection to httpd's own threads. Every ap_listen_rec of
  * the child has an eventfd in place of its socket; the MPM's listener thread
- * waits on them and our accept function gives it the next parcel. From then
+ * waits on them and our accept function gives it the next handoff. From then
  * on it is an ordinary connection of mpm_event.
  *
  * Bytes that were read come back below every filter, in front of the
@@ -24,8 +24,8 @@ typedef struct door door;
  * the MPM builds its pollset. Lives as long as the process.
  * @param listeners ap_listeners, without records of our own; or one of them
  * @param all 0: that one record only
- * @param bound how many parcels may wait
- * @param drained called on the listener's thread whenever a parcel was
+ * @param bound how many handoffs may wait
+ * @param drained called on the listener's thread whenever a handoff was
  *        taken while door_want() is set, which is cleared by it; must not
  *        block
  * @return APR_SUCCESS or why not (then the records are untouched)
@@ -47,7 +47,7 @@ apr_status_t door_wrap(server_rec *s, ap_listen_rec *lr, int fd,
 int door_ready(door *d);
 
 /*
- * Hands parcels over: push any number, then ring once. Loop thread only.
+ * Hands handoffs over: push any number, then ring once. Loop thread only.
  * @return 0; or -1: full or closed, @a p is still the caller's
  */
 int door_push(door *d, handoff *p);
@@ -65,10 +65,10 @@ int64_t door_age(door *d, int64_t now);
  * or lingering. Any thread. */
 unsigned door_inside(const door *d);
 
-/* Asks for one call of "drained" at the next parcel that is taken. */
+/* Asks for one call of "drained" at the next handoff that is taken. */
 void door_want(door *d);
 
-/* No parcel is pushed any more; what waits can be taken back by door_take
+/* No handoff is pushed any more; what waits can be taken back by door_take
  * until it says -1. Any thread; twice is harmless. */
 void door_close(door *d);
 int door_take(door *d, handoff *p);

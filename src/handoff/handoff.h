@@ -1,5 +1,5 @@
 /*
- * parcel: a client's connection on its way between the loop, httpd's threads
+ * handoff: a client's connection on its way between the loop, httpd's threads
  * and other processes: its descriptor and what was read from it. Plain data;
  * no httpd header is needed.
  */
@@ -16,7 +16,7 @@
  * already or is closed. */
 #define HANDOFF_BYTES 16384
 
-/* Whoever holds the parcel owns fd, bytes and note. */
+/* Whoever holds the handoff owns fd, bytes and note. */
 typedef struct handoff {
     int fd; /* non-blocking, close-on-exec; -1: none */
     addr remote;
@@ -33,7 +33,7 @@ typedef struct handoff {
     void (*drop_note)(void *); /* frees the note, on any thread; or NULL */
 } handoff;
 
-/* An empty parcel: no descriptor, nothing owned. */
+/* An empty handoff: no descriptor, nothing owned. */
 void handoff_init(handoff *p);
 
 /* Frees bytes and note, and closes fd unless it is -1. Leaves it empty. */

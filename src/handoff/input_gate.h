@@ -1,9 +1,9 @@
 /*
- * intake: where httpd's filters get a connection's bytes from. It can be
+ * input_gate: where httpd's filters get a connection's bytes from. It can be
  * shut after an answer: httpd then looks for a further request without
  * reading it. What a client sends on sight of the answer stays in the socket,
  * and the connection can go to the loop; were it in a filter, it could not
- * (LEARNING.md, Adoption). What a filter holds already is found as ever.
+ * (docs/security.md, Adoption). What a filter holds already is found as ever.
  */
 #ifndef CPUAFFINITY_INPUT_GATE_H
 #define CPUAFFINITY_INPUT_GATE_H

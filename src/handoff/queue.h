@@ -1,5 +1,5 @@
 /*
- * queue: a bounded queue of parcels between threads; first in, first out.
+ * queue: a bounded queue of handoffs between threads; first in, first out.
  * Its lock is never held over a system call other than its own. No httpd
  * header is needed.
  */
@@ -10,7 +10,7 @@
 
 typedef struct queue queue;
 
-/* A queue for at most @a bound (>= 1) parcels; NULL without memory. */
+/* A queue for at most @a bound (>= 1) handoffs; NULL without memory. */
 queue *queue_make(unsigned bound);
 
 /* Drops what is in it and frees it. No other thread uses it any more. */
@@ -23,7 +23,7 @@ int queue_push(queue *q, handoff *p);
 /* Moves the oldest out into @a p. @return 0, or -1 when there is none */
 int queue_pop(queue *q, handoff *p);
 
-/* The same for a parcel that has not moved between processes yet, if that is
+/* The same for a handoff that has not moved between processes yet, if that is
  * the oldest. @return 0 or -1 */
 int queue_pop_unmoved(queue *q, handoff *p);
 

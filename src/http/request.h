@@ -95,8 +95,8 @@ static inline int request_has(const request *req, unsigned id)
 int request_field(const char *name, size_t len);
 
 /*
- * The cache key of R0 (LEARNING.md): whatever may change httpd's answer and
- * is not looked at request by request. The method, Connection, conditionals
+ * The cache key of R0 (docs/security.md): whatever may change httpd's answer
+ * and is not looked at request by request. The method, Connection, conditionals
  * and ranges are not in it: answer derives those.
  * @param head the bytes that @a req was recognised in
  * @param local opaque bytes of the local address and port, at most 255; none

@@ -1,8 +1,8 @@
 /*
- * requestfield: the header fields that a request of the loop may have;
+ * request_field: the header fields that a request of the loop may have;
  * anything else is not mine. A field is in the list when the loop reproduces
  * what httpd does with it, or when neither httpd's core nor a module on
- * LEARNING.md's list of known ones reads it for a static file. (The loop's
+ * docs/security.md's list of known ones reads it for a static file. (The loop's
  * SetEnvIf look-ups and log formats read it from the request like any
  * other.) A name that is missing costs speed, never correctness.
  */

@@ -1,5 +1,5 @@
 /*
- * requestwhy: why a request is not mine, for the status and the log. Off the
+ * request_why: why a request is not mine, for the status and the log. Off the
  * way of requests that are mine. Pure; any thread.
  */
 #ifndef CPUAFFINITY_REQUEST_WHY_H
@@ -37,7 +37,7 @@ const char *request_why_name(unsigned why);
 const char *request_why_text(unsigned why);
 
 /*
- * Why a field's name is not one of requestfield's.
+ * Why a field's name is not one of request_field's.
  * @param name the first byte of its line
  * @param end no byte from here on is read
  * @param len set to the length of what is a name in HTTP

@@ -1,5 +1,5 @@
 /*
- * answer: from one captured 200 of httpd, the bytes that httpd would send
+ * response: from one captured 200 of httpd, the bytes that httpd would send
  * for another request of the same key: 200, 304, 206, HEAD, with its own
  * Date and Connection fields. Where that is not provable the result is
  * "decline" and httpd answers. Pure, no allocation, any thread; no httpd
@@ -36,7 +36,7 @@
 #define RESPONSE_FILTERED 2u
 /* Of response_learn: a module that reads the clock (mod_expires) is configured
  * here. cache then wants two agreeing answers of different seconds, so that
- * a field that moves with the clock never agrees (R7, PITFALLS 22). */
+ * a field that moves with the clock never agrees (R7, docs/pitfalls.md 22). */
 #define RESPONSE_CLOCKED 4u
 
 /* The second in which requests are answered. The caller keeps it current. */

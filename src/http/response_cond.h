@@ -1,5 +1,5 @@
 /*
- * answercond: which part of a file, if any, answers a GET or HEAD with
+ * response_cond: which part of a file, if any, answers a GET or HEAD with
  * conditions and ranges; as httpd's ap_meets_conditions and its byterange
  * filter decide. Internal to answer.
  */

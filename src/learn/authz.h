@@ -1,5 +1,5 @@
 /*
- * learnauthz: R4 of LEARNING.md: notices when somebody asks who the client
+ * authz: R4 of docs/security.md: notices when somebody asks who the client
  * is. Every authorisation provider but "all" is replaced by one that marks
  * the request and then asks the original. Internal to learn.
  */

@@ -35,7 +35,7 @@ static inline const char *conn_note_head(const conn_note *n)
 }
 
 /*
- * A note, from malloc; free() frees it (a parcel's drop_note). Any thread.
+ * A note, from malloc; free() frees it (a handoff's drop_note). Any thread.
  * @param head the bytes that @a req was recognised in; copied
  * @param key of request_key(), made with @a vary; copied
  * @return NULL without memory

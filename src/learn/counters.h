@@ -1,5 +1,5 @@
 /*
- * learncount: what all processes of a generation share about learning: how
+ * counters: what all processes of a generation share about learning: how
  * often each reason refused, how many requests were not mine and why, what
  * has been logged, which vhosts an audit turned off. Children write it: the
  * parent believes nothing in it. Any thread.

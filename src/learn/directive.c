@@ -37,7 +37,7 @@ int directive_wants(apr_pool_t *p, const ap_directive_t *node)
 static void fixed_static(directive *d)
 {
     if (d->at->node->data) {
-        return; /* learnmark's */
+        return; /* mark's */
     }
     d->out->wanted = directive_wants(d->p, d->at->node);
     d->out->unwanted = !d->out->wanted;
@@ -192,7 +192,7 @@ static const struct {
 };
 
 /* A directive of a module that is inert only where it is not configured. In
- * sections the request shows it (learnrule). */
+ * sections the request shows it (rule). */
 static void judge_module(directive *d)
 {
     const module *m = ap_top_module;

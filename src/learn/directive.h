@@ -1,7 +1,7 @@
 /*
- * learndirective: S2 of LEARNING.md: what one directive of the configuration
+ * directive: S2 of docs/security.md: what one directive of the configuration
  * tree means for learning, one function per kind of directive. Configuration
- * time. Internal to learnserver.
+ * time. Internal to vhost.
  */
 #ifndef CPUAFFINITY_DIRECTIVE_H
 #define CPUAFFINITY_DIRECTIVE_H

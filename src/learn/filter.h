@@ -1,5 +1,5 @@
 /*
- * learnfilter: R3 of LEARNING.md: the output filters that pass a file on as it
+ * filter: R3 of docs/security.md: the output filters that pass a file on as it
  * is, and those that do when they do not compress. Internal to learn.
  */
 #ifndef CPUAFFINITY_FILTER_H

@@ -1,8 +1,8 @@
 /*
- * learn: when an answer of httpd may be learned. LEARNING.md is the rule
+ * learn: when an answer of httpd may be learned. docs/security.md is the rule
  * book, and each rule is one function here: S1 and S2 at start
- * (learnmodules, learnserver), R0 to R8 for the request that is learned
- * (learnrule), with what was traced on its way (learntrace). What is refused
+ * (modules, vhost), R0 to R8 for the request that is learned
+ * (rule), with what was traced on its way (trace). What is refused
  * is logged once per reason and scope, counted, and listed by
  * "-t -D DUMP_CPUAFFINITY" as far as it is known before start.
  */

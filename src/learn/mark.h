@@ -1,5 +1,5 @@
 /*
- * learnmark: makes httpd itself tell to which requests a section with a
+ * mark: makes httpd itself tell to which requests a section with a
  * directive that forbids learning applies. Behind each such directive a
  * FixedStatic of ours is put into the tree, so that it is carried out for, and
  * merged with, the very same sections: whatever httpd does about nesting,

@@ -26,7 +26,7 @@ static const struct known {
     {"mod_version.c", MODULES_INERT},
     {"mod_macro.c", MODULES_INERT},
     {"mod_cpuaffinity.c", MODULES_INERT},
-    /* their lines are written for the loop's answers too: accesslog */
+    /* their lines are written for the loop's answers too: access_log */
     {"mod_log_config.c", MODULES_INERT},
     {"mod_logio.c", MODULES_INERT},
     /* what they do with a file depends on its name alone */
@@ -42,8 +42,8 @@ static const struct known {
     {"mod_cgi.c", MODULES_INERT},
     /* constants; R5 looks at what else there is in the environment */
     {"mod_env.c", MODULES_INERT},
-    {"mod_setenvif.c", MODULES_INERT}, /* learnsetenvif */
-    {"mod_headers.c", MODULES_INERT},  /* learnheader */
+    {"mod_setenvif.c", MODULES_INERT}, /* setenvif */
+    {"mod_headers.c", MODULES_INERT},  /* directive */
     /* the loop keeps its time limits */
     {"mod_reqtimeout.c", MODULES_INERT},
     /* they only act when somebody asks who the client is: R4 */

@@ -1,5 +1,5 @@
 /*
- * learnmodules: S1 of LEARNING.md: which modules are known not to change the
+ * modules: S1 of docs/security.md: which modules are known not to change the
  * answer for a static file, and whose functions stand in httpd's hooks.
  * Ownership is told by the object that a function's code lies in, not by the
  * name it was registered with. Internal to learn.

@@ -1,5 +1,5 @@
 /*
- * notmine: requests that are httpd's before anything was looked up: counted by
+ * not_mine: requests that are httpd's before anything was looked up: counted by
  * reason, and named in the log at debug: the reason and the name of a field,
  * never a value. The loop only counts; what is written is written by httpd's
  * threads.

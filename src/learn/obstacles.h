@@ -1,6 +1,6 @@
 /*
- * learnobstacle: the obstacles of this generation, collected while the tree is
- * read (learnserver). Text is kept as it is given. Configuration time, and
+ * obstacles: the obstacles of this generation, collected while the tree is
+ * read (vhost). Text is kept as it is given. Configuration time, and
  * read-only afterwards. Internal to learn.
  */
 #ifndef CPUAFFINITY_OBSTACLES_H

@@ -1,5 +1,5 @@
 /*
- * notice: what one process has learned from httpd is told to the others of
+ * peer_share: what one process has learned from httpd is told to the others of
  * its generation, so that one of them has to ask httpd, and not each. To the
  * one that reads it, it is a lesson as its own workers post them: an answer
  * lives no longer, and becomes live by agreeing with another one (R8). It

@@ -225,7 +225,7 @@ static const char *const deciding[] = {
     "force-no-vary",
 };
 
-/* R4, R5: marked while it happened (learnauthz, learntrace). What mod_env
+/* R4, R5: marked while it happened (authz, trace). What mod_env
  * adds later is constant, but httpd may look at it, and a log may tell it; so
  * it may that the error log has something about the request. */
 static reason_id r5_environment(subject *s)

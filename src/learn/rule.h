@@ -1,5 +1,5 @@
 /*
- * learnrule: R0 to R8 of LEARNING.md, one function per rule, for a request
+ * rule: R0 to R8 of docs/security.md, one function per rule, for a request
  * whose final head has just been made. Worker threads. Internal to learn.
  */
 #ifndef CPUAFFINITY_RULE_H

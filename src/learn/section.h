@@ -1,8 +1,8 @@
 /*
- * learnsection: what a directive of the tree says beforehand of R1 to R7 and,
+ * section: what a directive of the tree says beforehand of R1 to R7 and,
  * in a section, of S2: what stands in the way where it applies. For people:
  * nothing is learned or refused by it, requests are judged by what happens to
- * them (learnrule). Configuration time. Internal to learn.
+ * them (rule). Configuration time. Internal to learn.
  */
 #ifndef CPUAFFINITY_SECTION_H
 #define CPUAFFINITY_SECTION_H

@@ -1,7 +1,7 @@
 /*
- * learnsetenvif: the expressions of SetEnvIf and BrowserMatch, for the loop:
- * what matches one of them is httpd's (S2 of LEARNING.md), and so is what has
- * a field in which something is looked for that is not linear.
+ * setenvif: the expressions of SetEnvIf and BrowserMatch, for the loop:
+ * what matches one of them is httpd's (S2 of docs/security.md), and so is what
+ * has a field in which something is looked for that is not linear.
  */
 #ifndef CPUAFFINITY_SETENVIF_H
 #define CPUAFFINITY_SETENVIF_H

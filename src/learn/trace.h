@@ -1,6 +1,6 @@
 /*
- * learntrace: what happened to one request that httpd answers and that may be
- * learned. Hooks and filters note it here; learnrule judges it. A request
+ * trace: what happened to one request that httpd answers and that may be
+ * learned. Hooks and filters note it here; rule judges it. A request
  * without a note from the loop has no trace, and nothing is done for it.
  * Worker threads. Internal to learn.
  */

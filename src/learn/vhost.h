@@ -1,6 +1,6 @@
 /*
- * learnserver: what the configuration tree says of each vhost (S2 of
- * LEARNING.md): whether FixedStatic is wanted, which directives forbid it,
+ * vhost: what the configuration tree says of each vhost (S2 of
+ * docs/security.md): whether FixedStatic is wanted, which directives forbid it,
  * and what the loop has to know. Made in post_config, read-only afterwards
  * but for the verdict on modules (S1) in child_init. Internal to learn.
  */

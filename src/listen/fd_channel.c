@@ -114,7 +114,7 @@ static int descriptors(struct msghdr *msg, int *first)
     return found;
 }
 
-/* A connected TCP client? Its addresses go into the parcel. */
+/* A connected TCP client? Its addresses go into the handoff. */
 static int is_client(handoff *p)
 {
     int type = 0, listening = 0;

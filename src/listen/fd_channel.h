@@ -1,5 +1,5 @@
 /*
- * mailbox: hands a connection to another process: one SOCK_SEQPACKET pair
+ * fd_channel: hands a connection to another process: one SOCK_SEQPACKET pair
  * per seat, a message per connection, its descriptor beside it. Whoever
  * serves the seat reads; any process of the server writes, so nothing in a
  * message is believed: what does not fit is dropped and its descriptors are
@@ -23,17 +23,17 @@ int fd_channel_make(fd_channel *m);
 void fd_channel_close(fd_channel *m);
 
 /*
- * Sends a parcel; the note stays behind and is dropped. Never blocks; any
+ * Sends a handoff; the note stays behind and is dropped. Never blocks; any
  * thread.
- * @return 0 and the parcel is empty; or -1 with errno and it is still the
+ * @return 0 and the handoff is empty; or -1 with errno and it is still the
  *         caller's (EAGAIN, ETOOMANYREFS: full; EMSGSIZE: too many bytes)
  */
 int fd_channel_send(const fd_channel *m, handoff *p);
 
 /*
  * Receives one. The addresses are asked from the kernel; the client of a
- * parcel that is returned may be gone all the same.
- * @return 1 with a parcel that is the caller's; 0: nothing there; -1: a
+ * handoff that is returned may be gone all the same.
+ * @return 1 with a handoff that is the caller's; 0: nothing there; -1: a
  *         message was refused (errno EPROTO), or reading failed (its errno)
  */
 int fd_channel_receive(const fd_channel *m, handoff *p);

@@ -1,5 +1,5 @@
 /*
- * mailroom: the mailboxes of all seats, made and held by the parent over
+ * fd_channels: the channels of all seats, made and held by the parent over
  * restarts, so that a process of an old generation can send to whoever
  * serves the seat next. The parent never reads them. With them goes a
  * lifeline for each generation: the parent says on it that there is a next
@@ -51,7 +51,7 @@ void fd_channels_close(void);
  * the lifeline in it. In child_init, before the MPM looks at the list. */
 void fd_channels_child_init(void);
 
-/* The mailroom, or NULL when fd_channels_open_logs did not run. Any thread. */
+/* The channels, or NULL when fd_channels_open_logs did not run. Any thread. */
 const fd_channels *fd_channels_get(void);
 
 /*

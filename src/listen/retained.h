@@ -1,8 +1,8 @@
 /*
- * kept: the seats' listening sockets as the parent keeps them over restarts:
- * in retained memory, one group per listening address, and as records at the
- * end of httpd's list of listeners. Nothing in there points into this module
- * or into pconf. Parent, one thread.
+ * retained: the seats' listening sockets as the parent keeps them over
+ * restarts: in retained memory, one group per listening address, and as records
+ * at the end of httpd's list of listeners. Nothing in there points into this
+ * module or into pconf. Parent, one thread.
  */
 #ifndef CPUAFFINITY_RETAINED_H
 #define CPUAFFINITY_RETAINED_H

@@ -1,5 +1,5 @@
 /*
- * steer: sends a new connection to the seat whose CPU received it. System
+ * steer_apply: sends a new connection to the seat whose CPU received it. System
  * calls on the descriptors it is given; no state of its own, no httpd header.
  * Steering is a property of the sockets, so any process that holds them can
  * change it, one at a time.

@@ -1,5 +1,5 @@
 /*
- * steerauto: FixedSteering auto, the part that thinks. A pure state machine,
+ * steer_auto: FixedSteering auto, the part that thinks. A pure state machine,
  * fed once a second with what the seats did; it says when steering should be
  * taken off and when to try again. Plain data without pointers: it may live
  * in shared memory, so that the next seat goes on when its feeder dies. One

@@ -1,5 +1,5 @@
 /*
- * steermap: which seats a CPU's connections go to, and the classic BPF
+ * steer_map: which seats a CPU's connections go to, and the classic BPF
  * program that says so to the kernel. Pure.
  */
 #ifndef CPUAFFINITY_STEER_MAP_H

@@ -1,5 +1,5 @@
 /*
- * accesslog: the access-log lines of answers that the loop has given,
+ * access_log: the access-log lines of answers that the loop has given,
  * written by httpd's own log hooks from a request_rec, on a thread of its
  * own ("httpd/log"): a full pipe or a slow disk must not stop the loop.
  * Where no log is configured nothing of this exists. All functions but

@@ -1,6 +1,6 @@
 /*
- * accesslogline: makes a request_rec of an answer that the loop has given and
- * shows it to httpd's log hooks. One thread. Internal to accesslog.
+ * access_log_line: makes a request_rec of an answer that the loop has given and
+ * shows it to httpd's log hooks. One thread. Internal to access_log.
  */
 #ifndef CPUAFFINITY_ACCESS_LOG_LINE_H
 #define CPUAFFINITY_ACCESS_LOG_LINE_H

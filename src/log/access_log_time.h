@@ -1,8 +1,8 @@
 /*
- * accesslogtime: the items %D and %T of access logs. mod_log_config ends a
+ * access_log_time: the items %D and %T of access logs. mod_log_config ends a
  * request when it writes the first of them, which is long after the loop's
  * answer when the log takes no lines; so they are taken over, for httpd's own
- * lines with the same meaning. Internal to accesslog.
+ * lines with the same meaning. Internal to access_log.
  */
 #ifndef CPUAFFINITY_ACCESS_LOG_TIME_H
 #define CPUAFFINITY_ACCESS_LOG_TIME_H

@@ -1,8 +1,8 @@
 /*
- * accesslogbatch: mod_log_config's writer for the lines of the log thread:
+ * access_log_writer: mod_log_config's writer for the lines of the log thread:
  * several go out in one write, as with BufferedLogs, but none waits longer
  * than until access_log_writer_flush(). Other threads' lines go straight to the
- * writer that was there before. Internal to accesslog.
+ * writer that was there before. Internal to access_log.
  */
 #ifndef CPUAFFINITY_ACCESS_LOG_WRITER_H
 #define CPUAFFINITY_ACCESS_LOG_WRITER_H

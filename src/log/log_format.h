@@ -1,9 +1,9 @@
 /*
- * learnlog: which access logs a server has, and whether their lines can be
- * written for an answer of the loop just as httpd writes them (accesslog).
+ * log_format: which access logs a server has, and whether their lines can be
+ * written for an answer of the loop just as httpd writes them (access_log).
  * What may stand in a format is a list, each with its reason; whatever else
  * does is httpd's to write. Configuration time. Internal to learn and
- * accesslog.
+ * access_log.
  */
 #ifndef CPUAFFINITY_LOG_FORMAT_H
 #define CPUAFFINITY_LOG_FORMAT_H

@@ -47,7 +47,7 @@ static const struct item {
     {"S", NULL, 0, NULL},
     {"k", NULL, 0, NULL},
     {"X", NULL, 0, NULL},
-    /* when it began; the end is known to the other two (accesslogtime) */
+    /* when it began; the end is known to the other two (access_log_time) */
     {"t", NULL, 0, "end"},
     {"T", NULL, 0, NULL},
     {"D", NULL, 0, NULL},

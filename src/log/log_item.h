@@ -1,7 +1,7 @@
 /*
- * learnlogitem: the items of a log format ("%200,304{Name}i", "%<s") that can
+ * log_item: the items of a log format ("%200,304{Name}i", "%<s") that can
  * be written exactly for an answer of the loop. No state. Internal to
- * learnlog.
+ * log_format.
  */
 #ifndef CPUAFFINITY_LOG_ITEM_H
 #define CPUAFFINITY_LOG_ITEM_H

@@ -1,5 +1,5 @@
 /*
- * listener: the loop's listening sockets: accepting with measure, and not at
+ * accept: the loop's listening sockets: accepting with measure, and not at
  * all while the door or the descriptors do not allow it. Loop thread only.
  */
 #ifndef CPUAFFINITY_ACCEPT_H
@@ -28,7 +28,7 @@ void accept_close(loop *l);
  * may always wait at the door: it tells when a worker is free again. */
 int accept_room(loop *l);
 
-/* A parcel for httpd's threads: through the door. @return 0 or -1: full,
+/* A handoff for httpd's threads: through the door. @return 0 or -1: full,
  * @a p is still the caller's */
 int accept_hand_over(loop *l, handoff *p);
 

@@ -38,8 +38,8 @@ typedef struct conn {
     struct conn *parked; /* the next that waits for the door */
     int fd;
     uint8_t state;   /* conn_state */
-    uint8_t moved;   /* as in the parcel */
-    uint8_t expired; /* as in the parcel */
+    uint8_t moved;   /* as in the handoff */
+    uint8_t expired; /* as in the handoff */
     uint16_t group;  /* which Listen it came from, or CONN_NO_GROUP */
     int64_t began;   /* CLOCK_MONOTONIC ms: its state, of whoever answers */
     uint32_t events; /* what epoll waits for; 0: it is not in epoll */
@@ -50,7 +50,7 @@ typedef struct conn {
     uint32_t in_len;
     uint32_t in_size;
     void *answer; /* of whoever answers: what is being sent */
-    void *note;   /* as in the parcel */
+    void *note;   /* as in the handoff */
     void (*drop_note)(void *);
 } conn;
 
@@ -83,7 +83,7 @@ void conn_reap(conn_slab *s);
  * to be freed then. */
 void conn_pack(conn *c, handoff *p);
 
-/* Moves a parcel's into the record. */
+/* Moves a handoff's into the record. */
 void conn_unpack(conn *c, handoff *p);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * loopstop: how a loop ends. What waits for an answer goes to the next
- * generation by mailbox, with the bytes that were read; what is being
+ * drain: how a loop ends. What waits for an answer goes to the next
+ * generation by channel, with the bytes that were read; what is being
  * answered is finished by the answering server. Loop thread only.
  */
 #ifndef CPUAFFINITY_DRAIN_H

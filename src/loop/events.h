@@ -1,5 +1,5 @@
 /*
- * loopconn: the connections that a loop holds: waiting for events and time,
+ * events: the connections that a loop holds: waiting for events and time,
  * handing over, closing. The rest of it is declared in loop.h. Loop thread
  * only.
  */
@@ -23,7 +23,7 @@ void events_turn(loop *l);
  * that httpd has what it opens files with. A bounded number of looks. */
 void events_make_room(loop *l);
 
-/* Takes the connection out of everything and makes a parcel of it; the
+/* Takes the connection out of everything and makes a handoff of it; the
  * record is gone. */
 void events_release(loop *l, conn *c, handoff *p);
 

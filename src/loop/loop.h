@@ -61,7 +61,7 @@ typedef struct loop_listen {
     uint8_t reads;  /* as loop.reads of the group */
 } loop_listen;
 
-/* The receiving end of a mailbox. */
+/* The receiving end of a channel. */
 typedef struct loop_mail {
     watch watch;
     const fd_channel *box;

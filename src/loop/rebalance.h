@@ -1,9 +1,8 @@
 /*
- * even: a loop that has been the bottleneck for a while, while another idles,
- * gives some of its connections to it (FixedBalance), each between two
- * requests and once in its life. By what the threads had to do, never by
- * mere count: connections stay where they are until it hurts. Loop thread
- * only.
+ * rebalance: a loop that has been the bottleneck for a while, while another
+ * idles, gives some of its connections to it (FixedBalance), each between two
+ * requests and once in its life. By what the threads had to do, never by mere
+ * count: connections stay where they are until it hurts. Loop thread only.
  */
 #ifndef CPUAFFINITY_REBALANCE_H
 #define CPUAFFINITY_REBALANCE_H

@@ -12,7 +12,7 @@
 
 APLOG_USE_MODULE(cpuaffinity);
 
-#define LETTERS 32 /* connections per mailbox and turn */
+#define LETTERS 32 /* connections per channel and turn */
 #define MISSING 2  /* looks after which a seat is served by a neighbour */
 
 static void mail_ready(loop *l, watch *w, uint32_t events)
@@ -168,7 +168,7 @@ static void claim(loop *l)
     }
 }
 
-/* Without seats every process reads all mailboxes. */
+/* Without seats every process reads all channels. */
 static void carry_all(loop *l)
 {
     int i;

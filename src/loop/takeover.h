@@ -1,5 +1,5 @@
 /*
- * adopt: which seats' sockets and mailboxes a loop serves: its own, and
+ * takeover: which seats' sockets and channels a loop serves: its own, and
  * those of neighbours whose process is dead, not born yet, or stuck. Loop
  * thread only.
  */
@@ -10,14 +10,14 @@
 
 #define TAKEOVER_LOOK 400 /* ms between looks at the table of seats */
 
-/* Prepares mailboxes and tables. @return 0 or -1 */
+/* Prepares channels and tables. @return 0 or -1 */
 int takeover_make(loop *l, apr_pool_t *p);
 
 /* Takes a seat if there is none yet, tells that we live, and takes over or
  * gives back what the neighbours' state asks for. */
 void takeover_look(loop *l);
 
-/* Takes nothing from mailboxes any more. */
+/* Takes nothing from channels any more. */
 void takeover_close(loop *l);
 
 #endif

@@ -10,9 +10,9 @@
 #include "httpd.h"
 
 /* {"servers": [{"server", "state", "rule", "why", "obstacles": [{"index",
- * "section", "file", "line", "rule", "what", "advice", "covers"}]}], "refusals": [{"rule",
- * "reason", "count"}], "not_recognised": [{"reason", "text", "count"}]}, or
- * NULL: FixedStatic is on nowhere. */
+ * "section", "file", "line", "rule", "what", "advice", "covers"}]}],
+ * "refusals": [{"rule", "reason", "count"}], "not_recognised": [{"reason",
+ * "text", "count"}]}, or NULL: FixedStatic is on nowhere. */
 json_t *learning_json(void);
 
 /* A table of it; nothing for NULL. */

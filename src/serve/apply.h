@@ -1,5 +1,5 @@
 /*
- * study: what the loop makes of a lesson: a new answer, a wider key, an audit
+ * apply: what the loop makes of a lesson: a new answer, a wider key, an audit
  * passed or failed. Loop thread only.
  */
 #ifndef CPUAFFINITY_APPLY_H

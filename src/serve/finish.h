@@ -1,5 +1,5 @@
 /*
- * fate: what becomes of a connection after its answers: it waits for the
+ * finish: what becomes of a connection after its answers: it waits for the
  * next request, is httpd's, or lingers until the client has all of it. Loop
  * thread only; but for finish_keep() the connection is not the caller's any
  * more.

@@ -1,6 +1,6 @@
 /*
- * lines: the access-log lines of answers on their way: those of a batch, in
- * the loop's scratch memory, and those of a connection whose client is slow,
+ * pending_log: the access-log lines of answers on their way: those of a batch,
+ * in the loop's scratch memory, and those of a connection whose client is slow,
  * as copies. A line is written when its answer has left or failed, as httpd
  * does. Nothing of it happens where no log is configured. Loop thread only.
  */

@@ -1,8 +1,8 @@
 /*
- * ask: when httpd is asked for an answer that the loop could give: now and
- * then, to compare it (LEARNING.md, Audit), and before it is too old. Never
- * while all of httpd's threads are busy, as the client would wait for one.
- * Loop thread only.
+ * revalidate: when httpd is asked for an answer that the loop could give: now
+ * and then, to compare it (docs/security.md, Audit), and before it is too old.
+ * Never while all of httpd's threads are busy, as the client would wait for
+ * one. Loop thread only.
  */
 #ifndef CPUAFFINITY_REVALIDATE_H
 #define CPUAFFINITY_REVALIDATE_H

@@ -1,4 +1,4 @@
-/* notice: any bytes for a message of another process; what is taken lies
+/* peer_share: any bytes for a message of another process; what is taken lies
  * within them and is written as the same bytes again.
  * links: src/learn/peer_share.c src/handoff/handoff.c
  */

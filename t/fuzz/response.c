@@ -1,4 +1,4 @@
-/* answer: any captured head, any request; what comes out is a head whose
+/* response: any captured head, any request; what comes out is a head whose
  * lengths fit the file. The input: 8 bytes of numbers, a head, a NUL, a
  * request. */
 #include "http/response.h"

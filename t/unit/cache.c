@@ -34,7 +34,7 @@ static void twice(void)
     cache_free(c);
 }
 
-/* PITFALLS 22: what moves with the clock agrees within a second. */
+/* docs/pitfalls.md 22: what moves with the clock agrees within a second. */
 static void clocked(void)
 {
     cache *c = make();
@@ -88,7 +88,7 @@ static void refused(void)
     write_file("a2", "hello");
     rename(path("a2"), path("a"));
     is_int(cache_learn(c, "k", 1, answer_of(5, ""), path("a"), &st, 0, NULL),
-           CACHE_REFUSED, "LESSONS 27: the path is another file by now");
+           CACHE_REFUSED, "the path is another file by now");
     ok(!use(c, "k", 0), "not live");
     cache_free(c);
 }

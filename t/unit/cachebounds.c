@@ -1,4 +1,4 @@
-/* cache: what is bounded, and what goes first. */
+/* cachebounds: what is bounded, and what goes first. */
 #include "cachetest.h"
 
 #include <malloc.h>

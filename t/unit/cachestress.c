@@ -1,5 +1,5 @@
-/* cache: any sequence of calls, against what is known of the files: what is
- * repeated is what is on the disk, what is held stays, bounds hold. */
+/* cachestress: any sequence of calls, against what is known of the files: what
+ * is repeated is what is on the disk, what is held stays, bounds hold. */
 #include "cachetest.h"
 
 #define FILES 24

@@ -1,4 +1,4 @@
-/* mailbox: connections over a socket pair.
+/* channel: connections over a socket pair.
  * links: src/listen/fd_channel.c src/handoff/handoff.c
  */
 #include "t/unit/tap.h"

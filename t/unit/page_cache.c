@@ -1,4 +1,5 @@
-/* cold: a file that is not in memory is told from one that is, and read. */
+/* page_cache: a file that is not in memory is told from one that is, and read.
+ * */
 #include "cache/page_cache.h"
 
 #include "tap.h"

@@ -1,4 +1,4 @@
-/* notice: what is written is read again, and nothing else is.
+/* peer_share: what is written is read again, and nothing else is.
  * links: src/learn/peer_share.c src/handoff/handoff.c
  */
 #include "t/unit/tap.h"
@@ -24,7 +24,7 @@
 
 static char copy[RESPONSE_HEAD];
 
-/* A lesson as learnrule makes them. */
+/* A lesson as rule makes them. */
 static void fill(lesson *l, const char *head, unsigned flags)
 {
     const char *error;

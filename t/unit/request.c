@@ -91,7 +91,7 @@ static void mine(void)
     }
 }
 
-/* Each with the fault of others that it stands for (LESSONS part 5). */
+/* Each with the fault of others that it stands for. */
 static void not_mine(void)
 {
     static const struct {
@@ -126,7 +126,7 @@ static void not_mine(void)
         {R("/\"<>"), "26: not URI characters"},
         {R("a"), "31: no slash"},
         {R("*"), "31: asterisk form"},
-        {R("http://b/x"), "31: absolute form (PITFALLS 18)"},
+        {R("http://b/x"), "31: absolute form (pitfall 18)"},
         {R(""), "31: empty target"},
         {"POST / HTTP/1.1\r\n" H "\r\n", "other method"},
         {"get / HTTP/1.1\r\n" H "\r\n", "lower case method"},
@@ -420,7 +420,7 @@ static void keys(void)
     ok(differ("GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.0\r\n" H "\r\n", 0),
        "no Host is not some Host");
     ok(differ(R("/"), "GET / HTTP/1.1\r\nHost: A\r\n\r\n", 0),
-       "Host is raw (PITFALLS 18)");
+       "Host is raw (pitfall 18)");
     ok(differ(R("/"), "GET / HTTP/1.1\r\nHost: a.\r\n\r\n", 0), "dot");
     ok(differ(R("/"), F("Accept-Encoding: br\r\n"), ae), "Vary'd field");
     ok(differ(R("/"), F("Accept-Encoding:\r\n"), ae), "absent is not empty");
@@ -431,7 +431,7 @@ static void keys(void)
 
     n = key_of(R("/"), 0, 0, x);
     ok(key_of(R("/"), 1, 0, y) == n && memcmp(x, y, n) != 0,
-       "the first request of a connection differs (PITFALLS 19)");
+       "the first request of a connection differs (pitfall 19)");
     ok(key_of(R("/"), 0, ae, y) && memcmp(x, y, n) != 0, "the mask is in it");
     sprintf(text, "GET /%01000d HTTP/1.1\r\n" H "\r\n", 0);
     is_int((long)key_of(text, 0, 0, x), 0, "too long for a key");

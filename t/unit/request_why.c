@@ -1,4 +1,4 @@
-/* requestwhy: why a request is not mine, and which field it was. */
+/* request_why: why a request is not mine, and which field it was. */
 #include "http/request.h"
 
 #include "tap.h"

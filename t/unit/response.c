@@ -1,4 +1,4 @@
-/* answer: what is learned and what is not; replies of which httpd's bytes
+/* response: what is learned and what is not; replies of which httpd's bytes
  * are known. (t/static-answer.t compares with httpd itself.) */
 #include "http/response.h"
 
@@ -92,7 +92,7 @@ static void not_learned(void)
         {PLAIN ": a\r\n\r\n", "no name"},
         {PLAIN "Set-Cookie: a=b\r\n\r\n", "R7: a cookie"},
         {PLAIN "Upgrade: h2c\r\nConnection: Upgrade\r\n\r\n",
-         "R7: Upgrade (PITFALLS 19)"},
+         "R7: Upgrade (pitfall 19)"},
         {PLAIN "Connection: Upgrade, close\r\n\r\n", "R7: Upgrade and close"},
         {PLAIN "Age: 1\r\n\r\n", "R7: Age"},
         {PLAIN "WWW-Authenticate: Basic\r\n\r\n", "R7: a challenge"},
@@ -112,10 +112,10 @@ static void not_learned(void)
          "Last-Modified is no date"},
         {OK200 DATE "Last-Modified: Sun, 06 Nov 1994 08:49:36 GMT\r\n" LENGTH
                     "\r\n",
-         "the ETag may still be weak (PITFALLS 20)"},
+         "the ETag may still be weak (pitfall 20)"},
         {OK200 DATE "Last-Modified: Sun, 06 Nov 1994 09:49:36 GMT\r\n" LENGTH
                     "\r\n",
-         "from the future (PITFALLS 20)"},
+         "from the future (pitfall 20)"},
     };
     char big[RESPONSE_HEAD + 64];
     size_t i, n;
@@ -167,7 +167,7 @@ static void agreement(void)
            0, "and a moving Expires");
     is_int(same(PLAIN "Cache-Control: max-age=10\r\n\r\n",
                 PLAIN "Cache-Control: max-age=11\r\n\r\n"),
-           0, "and a moving max-age (PITFALLS 22)");
+           0, "and a moving max-age (pitfall 22)");
 }
 
 static void fields(void)
@@ -369,7 +369,7 @@ static void verified(void)
     ok(verify(keep, ask, 0, keep), "its own answer comes out");
     ok(!verify(keep, ask, 1, keep), "not with another max=");
     ok(!verify(close, ask, 0, close),
-       "nokeepalive of a BrowserMatch is found out (PITFALLS 21)");
+       "nokeepalive of a BrowserMatch is found out (pitfall 21)");
     ok(!verify(keep, ask, 0, ""), "nothing is no answer");
 }
 

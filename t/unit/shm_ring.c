@@ -1,4 +1,4 @@
-/* board: order, wrapping, slow readers, writers that meet and die, and one
+/* shm_ring: order, wrapping, slow readers, writers that meet and die, and one
  * that writes what it likes.
  */
 #include "t/unit/tap.h"

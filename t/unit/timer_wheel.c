@@ -1,4 +1,4 @@
-/* wheel: timers against a sorted list.
+/* timer_wheel: timers against a sorted list.
  */
 #include "t/unit/tap.h"
 #include "base/timer_wheel.h"
