@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "loop/own.h"
 #include "loop/rebalance.h"
 #include "loop/thread.h"
 #include "handoff/detach.h"
@@ -179,14 +180,15 @@ void child_start(apr_pool_t *pchild, server_rec *s, const child_setup *setup)
     l->sockets = sockets;
     l->seats = setup->seats;
     l->mail = fd_channels_get();
-    l->answers = setup->answers(pchild, s, sockets);
-    l->balance = setup->balance
-                     ? balance_make(pchild, setup->seats, workers_idle)
-                     : NULL;
-    l->even = setup->balance ? rebalance_make(pchild, setup->seats) : NULL;
+    l->own->answers = setup->answers(pchild, s, sockets);
+    l->own->balance = setup->balance
+                          ? balance_make(pchild, setup->seats, workers_idle)
+                          : NULL;
+    l->own->rebalance =
+        setup->balance ? rebalance_make(pchild, setup->seats) : NULL;
     l->crowd = crowd();
-    l->place = setup->place;
-    l->look = setup->look;
+    l->own->place = setup->place;
+    l->own->look = setup->look;
     if (begin(l, pchild) != APR_SUCCESS) {
         /* The MPM would wait at doors that nobody knocks at. */
         end_child(pchild, s, setup->seats, "its thread could not be started");

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "handoff/workers.h"
+#include "loop/own.h"
 
 APLOG_USE_MODULE(cpuaffinity);
 
@@ -22,7 +23,7 @@ static void arm(loop *l, loop_listen *x, int on)
 
     if (x->owned && !x->dead && x->armed != on) {
         x->armed = (uint8_t)on;
-        epoll_ctl(l->epoll, EPOLL_CTL_MOD, x->fd, &ev);
+        epoll_ctl(l->own->epoll, EPOLL_CTL_MOD, x->fd, &ev);
     }
 }
 
@@ -30,8 +31,8 @@ static void arm_all(loop *l, int on)
 {
     int i;
 
-    for (i = 0; i < l->nlistens; i++) {
-        arm(l, &l->listens[i], on);
+    for (i = 0; i < l->own->nlistens; i++) {
+        arm(l, &l->own->listens[i], on);
     }
 }
 
@@ -47,22 +48,23 @@ int accept_room(loop *l)
 {
     int waiting, idle;
 
-    if (l->budget > 0) {
+    if (l->own->budget > 0) {
         return 1;
     }
     waiting = (int)door_length(l->door);
     idle = idle_workers(l);
-    l->budget = idle - waiting;
-    if (l->budget > 0 || !waiting) {
+    l->own->budget = idle - waiting;
+    if (l->own->budget > 0 || !waiting) {
         return 1;
     }
-    return l->balance && balance_look(l->row, door_age(l->door, l->now), idle)
-           && balance_target(l->balance, l->seat, l->now) >= 0;
+    return l->own->balance
+           && balance_look(l->row, door_age(l->door, l->now), idle)
+           && balance_target(l->own->balance, l->seat, l->now) >= 0;
 }
 
 int accept_hand_over(loop *l, handoff *p)
 {
-    l->budget--;
+    l->own->budget--;
     if (door_push(l->door, p)) {
         return -1;
     }
@@ -75,7 +77,7 @@ int accept_hand_over(loop *l, handoff *p)
 static void shortage(loop *l, int error)
 {
     arm_all(l, 0);
-    l->rearm_at = l->now + SHORTAGE;
+    l->own->rearm_at = l->now + SHORTAGE;
     if (loop_may_whine(l)) {
         ap_log_error(APLOG_MARK, APLOG_ERR, error, l->server,
                      "seat %d: accept: no new connections for %d ms", l->seat,
@@ -99,7 +101,7 @@ static int accept_failed(loop *l, loop_listen *x, int error)
     case EBADF:
         /* The parent has shut it down. */
         x->dead = 1;
-        epoll_ctl(l->epoll, EPOLL_CTL_DEL, x->fd, NULL);
+        epoll_ctl(l->own->epoll, EPOLL_CTL_DEL, x->fd, NULL);
         return 0;
     default:
         /* Of this connection alone: ECONNABORTED, EINTR, EPROTO, the
@@ -133,7 +135,7 @@ static int mpm_stops(loop *l)
         return 0;
     }
     arm_all(l, 0);
-    l->rearm_at = l->now + SHORTAGE;
+    l->own->rearm_at = l->now + SHORTAGE;
     return 1;
 }
 
@@ -144,7 +146,7 @@ static int is_back(loop *l, const loop_listen *x)
     if (x->seat == l->seat || !seat_turns(l->seats, x->seat, l->now)) {
         return 0;
     }
-    l->look_at = l->now; /* gives it back */
+    l->own->look_at = l->now; /* gives it back */
     return 1;
 }
 
@@ -202,10 +204,10 @@ static void starve(loop *l)
     if (!door_length(l->door)) {
         return; /* it was taken meanwhile */
     }
-    l->hungry = 1;
-    for (i = 0; i < l->nlistens; i++) {
-        if (!l->listens[i].reads) {
-            arm(l, &l->listens[i], 0);
+    l->own->hungry = 1;
+    for (i = 0; i < l->own->nlistens; i++) {
+        if (!l->own->listens[i].reads) {
+            arm(l, &l->own->listens[i], 0);
         }
     }
 }
@@ -234,8 +236,8 @@ static void feed(loop *l)
 {
     int more = 0, i;
 
-    for (i = 0; i < l->nlistens; i++) {
-        loop_listen *x = &l->listens[i];
+    for (i = 0; i < l->own->nlistens; i++) {
+        loop_listen *x = &l->own->listens[i];
 
         if (x->owned && !x->dead && !x->reads && accept_room(l)) {
             more |= accept_some(l, x);
@@ -247,8 +249,8 @@ static void feed(loop *l)
             return;
         }
     }
-    l->hungry = 0;
-    if (!l->rearm_at) {
+    l->own->hungry = 0;
+    if (!l->own->rearm_at) {
         arm_all(l, 1);
     }
 }
@@ -259,25 +261,25 @@ static void give_away(loop *l)
     int idle, to;
     handoff p;
 
-    if (!l->balance || door_age(l->door, l->now) < BALANCE_LATE) {
-        if (l->balance && SEAT_GET(l->row, saturated)) {
+    if (!l->own->balance || door_age(l->door, l->now) < BALANCE_LATE) {
+        if (l->own->balance && SEAT_GET(l->row, saturated)) {
             balance_look(l->row, 0, 1);
         }
         return;
     }
     idle = idle_workers(l);
     while (balance_look(l->row, door_age(l->door, l->now), idle)
-           && (to = balance_target(l->balance, l->seat, l->now)) >= 0
+           && (to = balance_target(l->own->balance, l->seat, l->now)) >= 0
            && to < l->mail->boxes && !door_take_back(l->door, &p)) {
         if (!fd_channel_send(&l->mail->box[to], &p)) {
             SEAT_ADD(l->row, given, 1);
             SEAT_ADD(l->row, handoffs, -1);
-            balance_given(l->balance, to);
+            balance_given(l->own->balance, to);
             continue;
         }
         ap_log_error(APLOG_MARK, APLOG_DEBUG, errno, l->server,
                      "seat %d: mailbox of seat %d", l->seat, to);
-        balance_refused(l->balance, to);
+        balance_refused(l->own->balance, to);
         p.moved = 1; /* tried; it is served here */
         if (door_push(l->door, &p)) {
             handoff_drop(&p);
@@ -290,12 +292,12 @@ void accept_turn(loop *l)
     if (!l->row) {
         return;
     }
-    if (l->rearm_at && l->now >= l->rearm_at) {
-        l->rearm_at = 0;
-        l->hungry = 0;
+    if (l->own->rearm_at && l->now >= l->own->rearm_at) {
+        l->own->rearm_at = 0;
+        l->own->hungry = 0;
         arm_all(l, 1);
     }
-    if (l->hungry && !l->rearm_at) {
+    if (l->own->hungry && !l->own->rearm_at) {
         feed(l);
     }
     give_away(l);
@@ -307,13 +309,13 @@ int accept_wait(loop *l)
     int wait = -1;
 
     /* What they waited behind was given away. */
-    if (l->parked && !door_length(l->door)) {
+    if (l->own->parked && !door_length(l->door)) {
         return 0;
     }
-    if (l->rearm_at) {
-        wait = l->rearm_at > l->now ? (int)(l->rearm_at - l->now) : 0;
+    if (l->own->rearm_at) {
+        wait = l->own->rearm_at > l->now ? (int)(l->own->rearm_at - l->now) : 0;
     }
-    if (l->balance && door_length(l->door)) {
+    if (l->own->balance && door_length(l->door)) {
         int again = SEAT_GET(l->row, saturated) ? BALANCE_AGAIN : BALANCE_LATE;
 
         if (wait < 0 || wait > again) {
@@ -331,20 +333,21 @@ int accept_make(loop *l, apr_pool_t *p)
     for (g = 0; g < set->ngroups; g++) {
         n += set->groups[g].nfds;
     }
-    l->reads = apr_pcalloc(p, (apr_size_t)set->ngroups + 1);
-    l->listens = apr_pcalloc(p, (apr_size_t)n * sizeof(*l->listens));
+    l->own->reads = apr_pcalloc(p, (apr_size_t)set->ngroups + 1);
+    l->own->listens = apr_pcalloc(p, (apr_size_t)n * sizeof(*l->own->listens));
     for (g = 0; g < set->ngroups; g++) {
         const sockets_group *group = &set->groups[g];
-        l->reads[g] = l->answers && group->lr && l->answers->reads(l, group);
+        l->own->reads[g] =
+            l->own->answers && group->lr && l->own->answers->reads(l, group);
 
         for (i = 0; i < group->nfds; i++) {
-            loop_listen *x = &l->listens[l->nlistens++];
+            loop_listen *x = &l->own->listens[l->own->nlistens++];
 
             x->watch.ready = ready;
             x->fd = group->fds[i];
             x->group = (uint16_t)g;
             x->seat = i % set->seats;
-            x->reads = l->reads[g];
+            x->reads = l->own->reads[g];
         }
     }
     return 0;
@@ -359,9 +362,9 @@ static int own(loop *l, loop_listen *x, int on)
         return 0;
     }
     if (!on) {
-        epoll_ctl(l->epoll, EPOLL_CTL_DEL, x->fd, NULL);
+        epoll_ctl(l->own->epoll, EPOLL_CTL_DEL, x->fd, NULL);
     }
-    else if (epoll_ctl(l->epoll, EPOLL_CTL_ADD, x->fd, &ev)) {
+    else if (epoll_ctl(l->own->epoll, EPOLL_CTL_ADD, x->fd, &ev)) {
         if (loop_may_whine(l)) {
             ap_log_error(APLOG_MARK, APLOG_ERR, errno, l->server,
                          "seat %d: epoll_ctl on the listening socket of seat "
@@ -378,8 +381,9 @@ int accept_own(loop *l, int seat, int on)
 {
     int i, rv = 0;
 
-    for (i = 0; i < l->nlistens; i++) {
-        if (l->listens[i].seat == seat && own(l, &l->listens[i], on)) {
+    for (i = 0; i < l->own->nlistens; i++) {
+        if (l->own->listens[i].seat == seat
+            && own(l, &l->own->listens[i], on)) {
             rv = -1;
         }
     }
@@ -390,9 +394,9 @@ void accept_close(loop *l)
 {
     int i;
 
-    for (i = 0; i < l->nlistens; i++) {
-        own(l, &l->listens[i], 0);
-        l->listens[i].dead = 1;
+    for (i = 0; i < l->own->nlistens; i++) {
+        own(l, &l->own->listens[i], 0);
+        l->own->listens[i].dead = 1;
     }
     sockets_child_close();
 }

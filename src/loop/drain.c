@@ -7,6 +7,7 @@
 #include "loop/takeover.h"
 #include "loop/accept.h"
 #include "loop/events.h"
+#include "loop/own.h"
 
 APLOG_USE_MODULE(cpuaffinity);
 
@@ -55,8 +56,8 @@ static void empty_door(loop *l, tally *t)
     while (!door_take(l->door, &p)) {
         let_go(l, &p, t);
     }
-    queue_close(l->inbox);
-    while (!queue_pop(l->inbox, &p)) {
+    queue_close(l->own->inbox);
+    while (!queue_pop(l->own->inbox, &p)) {
         let_go(l, &p, t);
     }
 }
@@ -65,7 +66,7 @@ static void empty_conns(loop *l, int graceful, tally *t)
 {
     conn *c = l->conns.open.next;
 
-    l->parked = NULL;
+    l->own->parked = NULL;
     while (c != &l->conns.open) {
         conn *next = c->next;
         handoff p;
@@ -76,7 +77,7 @@ static void empty_conns(loop *l, int graceful, tally *t)
             let_go(l, &p, t);
         }
         else {
-            l->answers->stopping(l, c, graceful);
+            l->own->answers->stopping(l, c, graceful);
         }
         c = next;
     }

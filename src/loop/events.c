@@ -8,13 +8,14 @@
 #include <unistd.h>
 
 #include "loop/accept.h"
+#include "loop/own.h"
 
 #define LOOKS 128 /* for silent connections, per turn */
 
 /* Is the connection the answering server's, or only kept by the loop? */
 static int served(const loop *l, const conn *c)
 {
-    return c->group != CONN_NO_GROUP && l->reads[c->group];
+    return c->group != CONN_NO_GROUP && l->own->reads[c->group];
 }
 
 /* An idle connection of httpd's: a request has come, or the end. */
@@ -36,7 +37,7 @@ static void ready(loop *l, watch *w, uint32_t events)
     conn *c = (conn *)w;
 
     if (served(l, c)) {
-        l->answers->ready(l, c, events);
+        l->own->answers->ready(l, c, events);
     }
     else {
         idle_ready(l, c);
@@ -59,7 +60,7 @@ void events_expired(loop *l, conn *c)
         ready(l, &c->watch, c->events);
     }
     else if (served(l, c)) {
-        l->answers->expired(l, c);
+        l->own->answers->expired(l, c);
     }
     else {
         loop_close(l, c);
@@ -73,7 +74,7 @@ void loop_wait(loop *l, conn *c, uint32_t events, int64_t deadline)
     if (c->events != events) {
         int op = c->events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
-        if (epoll_ctl(l->epoll, op, c->fd, &ev)) {
+        if (epoll_ctl(l->own->epoll, op, c->fd, &ev)) {
             loop_close(l, c);
             return;
         }
@@ -91,7 +92,7 @@ void loop_wait(loop *l, conn *c, uint32_t events, int64_t deadline)
 static void detach(loop *l, conn *c)
 {
     if (c->events) {
-        epoll_ctl(l->epoll, EPOLL_CTL_DEL, c->fd, NULL);
+        epoll_ctl(l->own->epoll, EPOLL_CTL_DEL, c->fd, NULL);
         c->events = 0;
     }
     timer_wheel_clear(&l->timers, &c->timer);
@@ -99,8 +100,8 @@ static void detach(loop *l, conn *c)
 
 static void forget(loop *l, conn *c)
 {
-    if (l->answers && l->answers->closing) {
-        l->answers->closing(l, c);
+    if (l->own->answers && l->own->answers->closing) {
+        l->own->answers->closing(l, c);
     }
     conn_free(&l->conns, c);
 }
@@ -109,13 +110,13 @@ static void park(loop *l, conn *c)
 {
     c->state = CONN_PARKED;
     c->parked = NULL;
-    if (l->parked) {
-        l->parked_last->parked = c;
+    if (l->own->parked) {
+        l->own->parked_last->parked = c;
     }
     else {
-        l->parked = c;
+        l->own->parked = c;
     }
-    l->parked_last = c;
+    l->own->parked_last = c;
     door_want(l->door);
 }
 
@@ -144,15 +145,15 @@ void loop_hand_over(loop *l, conn *c)
     /* Out of our epoll first: the worker may close it at once. */
     detach(l, c);
     /* Those that wait already come first. */
-    if (l->parked || !accept_room(l) || try_hand_over(l, c)) {
+    if (l->own->parked || !accept_room(l) || try_hand_over(l, c)) {
         park(l, c);
     }
 }
 
 void events_turn(loop *l)
 {
-    while (l->parked) {
-        conn *c = l->parked;
+    while (l->own->parked) {
+        conn *c = l->own->parked;
         conn *next = c->parked;
 
         if (!accept_room(l) || try_hand_over(l, c)) {
@@ -162,7 +163,7 @@ void events_turn(loop *l)
             }
             continue; /* it was taken meanwhile */
         }
-        l->parked = next;
+        l->own->parked = next;
     }
 }
 
@@ -252,7 +253,7 @@ void loop_begin(loop *l, handoff *p, int group)
         loop_wait(l, c, EPOLLIN, deadline);
     }
     else {
-        l->answers->ready(l, c, EPOLLIN);
+        l->own->answers->ready(l, c, EPOLLIN);
     }
 }
 

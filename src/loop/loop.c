@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "loop/descriptors.h"
+#include "loop/own.h"
 
 APLOG_USE_MODULE(cpuaffinity);
 
@@ -31,7 +32,7 @@ static void woken(loop *l, watch *w, uint32_t events)
 {
     uint64_t n;
 
-    if (read(l->wake_fd, &n, sizeof(n)) < 0 && errno != EAGAIN) {
+    if (read(l->own->wake_fd, &n, sizeof(n)) < 0 && errno != EAGAIN) {
         ap_log_error(APLOG_MARK, APLOG_ERR, errno, l->server,
                      "read of the loop's eventfd");
     }
@@ -39,30 +40,32 @@ static void woken(loop *l, watch *w, uint32_t events)
 
 void loop_unmake(loop *l)
 {
-    if (l->epoll >= 0) {
-        close(l->epoll);
+    if (l->own->epoll >= 0) {
+        close(l->own->epoll);
     }
-    if (l->wake_fd >= 0) {
-        close(l->wake_fd);
+    if (l->own->wake_fd >= 0) {
+        close(l->own->wake_fd);
     }
-    if (l->inbox) {
-        queue_free(l->inbox);
+    if (l->own->inbox) {
+        queue_free(l->own->inbox);
     }
 }
 
 loop *loop_make(apr_pool_t *p, server_rec *s)
 {
     loop *l = apr_pcalloc(p, sizeof(*l));
-    struct epoll_event ev = {EPOLLIN, {.ptr = &l->wake}};
+    loop_own *own = apr_pcalloc(p, sizeof(*own));
+    struct epoll_event ev = {EPOLLIN, {.ptr = &own->wake}};
 
+    l->own = own;
     l->server = s;
     l->seat = l->slot = -1;
-    l->wake.ready = woken;
-    l->epoll = epoll_create1(EPOLL_CLOEXEC);
-    l->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    l->inbox = queue_make(INBOX);
-    if (l->epoll < 0 || l->wake_fd < 0 || !l->inbox
-        || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->wake_fd, &ev)) {
+    l->own->wake.ready = woken;
+    l->own->epoll = epoll_create1(EPOLL_CLOEXEC);
+    l->own->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    l->own->inbox = queue_make(INBOX);
+    if (l->own->epoll < 0 || l->own->wake_fd < 0 || !l->own->inbox
+        || epoll_ctl(l->own->epoll, EPOLL_CTL_ADD, l->own->wake_fd, &ev)) {
         ap_log_error(APLOG_MARK, APLOG_ERR, errno, s,
                      "the loop's epoll or eventfd could not be made");
         loop_unmake(l);
@@ -79,7 +82,7 @@ void loop_wake(loop *l)
 {
     uint64_t one = 1;
 
-    if (write(l->wake_fd, &one, sizeof(one)) < 0) {
+    if (write(l->own->wake_fd, &one, sizeof(one)) < 0) {
         return; /* full: it is awake */
     }
 }
@@ -98,15 +101,15 @@ void loop_join(loop *l)
 {
     apr_status_t rv;
 
-    if (l->thread) {
-        apr_thread_join(&rv, l->thread);
-        l->thread = NULL;
+    if (l->own->thread) {
+        apr_thread_join(&rv, l->own->thread);
+        l->own->thread = NULL;
     }
 }
 
 int loop_give(loop *l, handoff *p)
 {
-    if (queue_push(l->inbox, p)) {
+    if (queue_push(l->own->inbox, p)) {
         return -1;
     }
     loop_wake(l);
@@ -120,10 +123,10 @@ int loop_seat(const loop *l)
 
 int loop_may_whine(loop *l)
 {
-    int may = !l->whined || l->now - l->whined > WHINE;
+    int may = !l->own->complained || l->now - l->own->complained > WHINE;
 
     if (may) {
-        l->whined = l->now;
+        l->own->complained = l->now;
     }
     return may;
 }

@@ -49,25 +49,10 @@ typedef struct loop_server {
     void (*end)(loop *l);
 } loop_server;
 
-/* A listening socket. */
-typedef struct loop_listen {
-    watch watch;
-    int fd;
-    int seat;       /* which serves it, or whose neighbour */
-    uint16_t group; /* index in sockets->groups */
-    uint8_t owned;  /* is in our epoll: ours or adopted */
-    uint8_t armed;  /* epoll waits for connections on it */
-    uint8_t dead;   /* the parent has shut it down */
-    uint8_t reads;  /* as loop.reads of the group */
-} loop_listen;
-
-/* The receiving end of a channel. */
-typedef struct loop_mail {
-    watch watch;
-    const fd_channel *box;
-    int owned;
-} loop_mail;
-
+/*
+ * A loop, as those see it whom it serves. What only loop/ needs is in "own"
+ * (loop/own.h).
+ */
 struct loop {
     /* Filled in before thread_start(). */
     server_rec *server;
@@ -75,45 +60,21 @@ struct loop {
     seat_table *seats;
     door *door;
     const fd_channels *mail;
-    const loop_server *answers; /* NULL: everything goes through the door */
-    balance *balance;           /* NULL: FixedBalance off */
-    struct rebalance *even;     /* the same for what the loop answers */
-    unsigned crowd;             /* httpd may have so many connections before
+    unsigned crowd; /* httpd may have so many connections before
                                    idle ones of them are taken back */
-    void (*place)(int seat);    /* pins the calling thread; or NULL */
-    void (*look)(int seat);     /* at each look round; or NULL */
-
-    apr_thread_t *thread;
-    int epoll;
-    int wake_fd; /* eventfd: somebody wants the loop to look */
-    watch wake;
-    int stop;     /* atomic: loop_stop_mode */
-    queue *inbox; /* from other threads */
-
-    int seat;         /* atomic; -1: none is free yet */
-    seat_row *row;    /* our seat's; NULL without one */
-    int slot;         /* ours in httpd's scoreboard, once known */
-    int *missing;     /* looks for which a seat had no process */
-    int *serves;      /* which seats' sockets are ours now */
-    int64_t now;      /* CLOCK_MONOTONIC ms, read once per turn */
-    int64_t look_at;  /* when to look at the table of seats again */
-    int64_t rearm_at; /* when accepting goes on after EMFILE; 0: it does */
-    int64_t whined;   /* when loop_may_whine() last said so; 0: never */
-    int hungry;       /* 1: sockets wait until a worker is free */
-    int budget;       /* connections that the workers can still take */
-    uint8_t *reads;   /* of each group: loop_server.reads said so */
-    int nlistens;
-    loop_listen *listens;
-    loop_mail *mails; /* of mail->boxes */
+    int stop;       /* atomic: loop_stop_mode */
+    int seat;       /* atomic; -1: none is free yet */
+    seat_row *row;  /* our seat's; NULL without one */
+    int slot;       /* ours in httpd's scoreboard, once known */
+    int64_t now;    /* CLOCK_MONOTONIC ms, read once per turn */
     timer_wheel timers;
     conn_slab conns;
-    unsigned room; /* of conns: more of them, and silent ones go */
-    conn *parked;  /* first in, first out */
-    conn *parked_last;
+    unsigned room;     /* of conns: more of them, and silent ones go */
     void *answers_ctx; /* of the server */
     /* Where a connection goes that becomes httpd's or idle while the loop
      * stops; the record is gone. Set before the thread starts. */
     void (*let_go)(loop *l, conn *c);
+    struct loop_own *own;
 };
 
 typedef enum loop_stop_mode {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "loop/events.h"
+#include "loop/own.h"
 
 /* Looked at over so many ms at least: one look (TAKEOVER_LOOK) after the other.
  * A connection moves once in its life, so a wrong move is a cheap one. */
@@ -80,7 +81,7 @@ static void begin_window(rebalance *e, const loop *l)
 
 void rebalance_look(loop *l)
 {
-    rebalance *e = l->even;
+    rebalance *e = l->own->rebalance;
     double mine, least = 2;
     int i;
 
@@ -108,7 +109,7 @@ void rebalance_look(loop *l)
 
 int rebalance_give(loop *l, conn *c)
 {
-    rebalance *e = l->even;
+    rebalance *e = l->own->rebalance;
     handoff p;
 
     if (!e || !e->left || c->moved || e->to < 0 || !l->row) {

@@ -9,6 +9,7 @@
 #include "loop/rebalance.h"
 #include "loop/accept.h"
 #include "handoff/workers.h"
+#include "loop/own.h"
 
 APLOG_USE_MODULE(cpuaffinity);
 
@@ -44,12 +45,13 @@ int takeover_make(loop *l, apr_pool_t *p)
     apr_size_t n = l->seats ? (apr_size_t)l->seats->seats : 1;
     int i;
 
-    l->missing = apr_pcalloc(p, n * sizeof(int));
-    l->serves = apr_pcalloc(p, n * sizeof(int));
-    l->mails = apr_pcalloc(p, (apr_size_t)l->mail->boxes * sizeof(loop_mail));
+    l->own->missing = apr_pcalloc(p, n * sizeof(int));
+    l->own->serves = apr_pcalloc(p, n * sizeof(int));
+    l->own->mails =
+        apr_pcalloc(p, (apr_size_t)l->mail->boxes * sizeof(loop_mail));
     for (i = 0; i < l->mail->boxes; i++) {
-        l->mails[i].watch.ready = mail_ready;
-        l->mails[i].box = &l->mail->box[i];
+        l->own->mails[i].watch.ready = mail_ready;
+        l->own->mails[i].box = &l->mail->box[i];
     }
     return 0;
 }
@@ -62,8 +64,8 @@ static int own_mail(loop *l, loop_mail *m, int on)
     if (m->owned == on) {
         return 0;
     }
-    if (epoll_ctl(l->epoll, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, m->box->from,
-                  &ev)) {
+    if (epoll_ctl(l->own->epoll, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL,
+                  m->box->from, &ev)) {
         if (loop_may_whine(l)) {
             ap_log_error(APLOG_MARK, APLOG_ERR, errno, l->server,
                          "seat %d: epoll_ctl on a mailbox", l->seat);
@@ -80,10 +82,10 @@ static int serve(loop *l, int seat, int on)
     int rv = accept_own(l, seat, on), i;
 
     for (i = seat; i < l->mail->boxes; i += l->seats->seats) {
-        rv |= own_mail(l, &l->mails[i], on);
+        rv |= own_mail(l, &l->own->mails[i], on);
     }
     if (!rv) {
-        l->serves[seat] = on;
+        l->own->serves[seat] = on;
     }
     return rv;
 }
@@ -93,7 +95,7 @@ void takeover_close(loop *l)
     int i;
 
     for (i = 0; i < l->mail->boxes; i++) {
-        own_mail(l, &l->mails[i], 0);
+        own_mail(l, &l->own->mails[i], 0);
     }
 }
 
@@ -112,7 +114,7 @@ static int adopter(const loop *l, int seat)
     for (i = 1; i < n; i++) {
         int next = (seat + i) % n;
 
-        if (next == l->seat || !l->missing[next]) {
+        if (next == l->seat || !l->own->missing[next]) {
             return next;
         }
     }
@@ -125,21 +127,21 @@ static void look_round(loop *l)
 
     for (i = 0; i < l->seats->seats; i++) {
         if (i == l->seat || seat_turns(l->seats, i, l->now)) {
-            l->missing[i] = 0;
+            l->own->missing[i] = 0;
         }
         else if (is_unborn(l, i)) {
-            l->missing[i] = MISSING;
+            l->own->missing[i] = MISSING;
         }
-        else if (l->missing[i] < MISSING) {
-            l->missing[i]++;
+        else if (l->own->missing[i] < MISSING) {
+            l->own->missing[i]++;
         }
     }
     for (i = 0; i < l->seats->seats; i++) {
         /* Missing at one look only: it is being replaced. */
         int on = i == l->seat
-                 || (l->missing[i] == MISSING && adopter(l, i) == l->seat);
+                 || (l->own->missing[i] == MISSING && adopter(l, i) == l->seat);
 
-        if (on == l->serves[i]) {
+        if (on == l->own->serves[i]) {
             continue;
         }
         if (!serve(l, i, on) && i != l->seat) {
@@ -163,8 +165,8 @@ static void claim(loop *l)
     }
     l->row = &l->seats->rows[seat];
     __atomic_store_n(&l->seat, seat, __ATOMIC_RELEASE);
-    if (l->place) {
-        l->place(seat);
+    if (l->own->place) {
+        l->own->place(seat);
     }
 }
 
@@ -174,7 +176,7 @@ static void carry_all(loop *l)
     int i;
 
     for (i = 0; i < l->mail->boxes; i++) {
-        own_mail(l, &l->mails[i], 1);
+        own_mail(l, &l->own->mails[i], 1);
     }
 }
 
@@ -182,7 +184,7 @@ void takeover_look(loop *l)
 {
     int idle;
 
-    l->look_at = l->now + TAKEOVER_LOOK;
+    l->own->look_at = l->now + TAKEOVER_LOOK;
     if (!l->seats) {
         carry_all(l);
         return;
@@ -198,12 +200,12 @@ void takeover_look(loop *l)
     SEAT_SET(l->row, connections, l->conns.count);
     SEAT_SET(l->row, busy_us, rebalance_busy());
     SEAT_SET(l->row, beat, (uint64_t)l->now);
-    if (l->even) {
+    if (l->own->rebalance) {
         rebalance_look(l);
     }
     SEAT_SET(l->row, state, SEAT_RUNNING);
     look_round(l);
-    if (l->look) {
-        l->look(l->seat);
+    if (l->own->look) {
+        l->own->look(l->seat);
     }
 }

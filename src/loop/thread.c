@@ -10,6 +10,7 @@
 #include "loop/drain.h"
 #include "loop/events.h"
 #include "loop/takeover.h"
+#include "loop/own.h"
 
 APLOG_USE_MODULE(cpuaffinity);
 
@@ -32,11 +33,11 @@ static void sooner(int *wait, int other)
 /* Milliseconds to sleep. */
 static int patience(loop *l)
 {
-    int wait = l->look_at > l->now ? (int)(l->look_at - l->now) : 0;
+    int wait = l->own->look_at > l->now ? (int)(l->own->look_at - l->now) : 0;
 
     sooner(&wait, timer_wheel_wait(&l->timers, l->now));
     sooner(&wait, accept_wait(l));
-    if (queue_length(l->inbox)) {
+    if (queue_length(l->own->inbox)) {
         wait = 0;
     }
     return wait;
@@ -57,7 +58,7 @@ static void take_in(loop *l)
     handoff p;
     int n;
 
-    for (n = 0; n < GIVEN && !queue_pop(l->inbox, &p); n++) {
+    for (n = 0; n < GIVEN && !queue_pop(l->own->inbox, &p); n++) {
         loop_take(l, &p);
     }
 }
@@ -65,7 +66,7 @@ static void take_in(loop *l)
 static void turn(loop *l)
 {
     struct epoll_event ev[EVENTS];
-    int i, n = epoll_wait(l->epoll, ev, EVENTS, patience(l));
+    int i, n = epoll_wait(l->own->epoll, ev, EVENTS, patience(l));
 
     l->now = clock_ms();
     for (i = 0; i < n; i++) {
@@ -83,12 +84,12 @@ static void run(loop *l)
         take_in(l);
         events_turn(l);
         accept_turn(l);
-        if (l->now >= l->look_at) {
+        if (l->now >= l->own->look_at) {
             takeover_look(l);
         }
         events_make_room(l);
-        if (l->answers && l->answers->turn) {
-            l->answers->turn(l, l->now);
+        if (l->own->answers && l->own->answers->turn) {
+            l->own->answers->turn(l, l->now);
         }
         conn_reap(&l->conns);
     }
@@ -112,10 +113,10 @@ static void finish(loop *l)
 {
     drain_begin(l, stopping(l) == LOOP_STOP_GRACEFUL);
     while (l->conns.count && stopping(l) == LOOP_STOP_GRACEFUL) {
-        l->look_at = l->now + 1000;
+        l->own->look_at = l->now + 1000;
         turn(l);
-        if (l->answers && l->answers->turn) {
-            l->answers->turn(l, l->now);
+        if (l->own->answers && l->own->answers->turn) {
+            l->own->answers->turn(l, l->now);
         }
         conn_reap(&l->conns);
     }
@@ -127,16 +128,16 @@ static void *APR_THREAD_FUNC thread_main(apr_thread_t *thread, void *data)
     loop *l = data;
 
     pin_name(0, "httpd/static");
-    if (l->answers && l->answers->begin) {
-        l->answers->begin(l);
+    if (l->own->answers && l->own->answers->begin) {
+        l->own->answers->begin(l);
     }
     if (wait_for_mpm(l)) {
         takeover_look(l);
         run(l);
     }
     finish(l);
-    if (l->answers && l->answers->end) {
-        l->answers->end(l);
+    if (l->own->answers && l->own->answers->end) {
+        l->own->answers->end(l);
     }
     return NULL;
 }
@@ -149,7 +150,7 @@ apr_status_t thread_start(loop *l, apr_pool_t *p)
     if (accept_make(l, p) || takeover_make(l, p)) {
         return APR_ENOMEM;
     }
-    rv = compat_thread_create(&l->thread, NULL, thread_main, l, p);
+    rv = compat_thread_create(&l->own->thread, NULL, thread_main, l, p);
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, l->server,
                      "the loop's thread could not be started");
