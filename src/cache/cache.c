@@ -177,7 +177,7 @@ static int look(cache *c, node *n, int64_t now)
     const cache_store_file *f = n->user.file;
 
     if (now - n->looked < c->config.valid) {
-        if (f->pub.fd < 0 || cache_file_still(f->pub.fd, &n->id)) {
+        if (f->pub.fd < 0 || cache_file_is_still(f->pub.fd, &n->id)) {
             return 1;
         }
         c->stats.stale++;
@@ -198,7 +198,7 @@ static int look(cache *c, node *n, int64_t now)
     }
 }
 
-int cache_use(cache *c, cache_entry *e, int64_t now)
+int cache_may_use(cache *c, cache_entry *e, int64_t now)
 {
     node *n = of(e);
 
@@ -231,7 +231,7 @@ void cache_distrust(cache_entry *e)
     of(e)->looked = INT64_MIN / 2;
 }
 
-int cache_renew(cache_entry *e, int64_t now)
+int cache_is_due(cache_entry *e, int64_t now)
 {
     node *n = of(e);
     int64_t sooner = (int64_t)((n->hash >> 32) % (CACHE_SOONER / 2));
@@ -394,8 +394,8 @@ cache_outcome cache_learn(cache *c, const void *key, size_t len,
         return CACHE_REFUSED; /* another process's, and late */
     }
     if (n) {
-        if (response_same(&n->pub.answer, a) && cache_file_same(&n->id, &id)
-            && !strcmp(n->pub.path, path)) {
+        if (response_is_same(&n->pub.answer, a)
+            && cache_file_is_same(&n->id, &id) && !strcmp(n->pub.path, path)) {
             if (a->clocked && a->date == n->pub.answer.date) {
                 return CACHE_ONCE;
             }

@@ -34,7 +34,7 @@ typedef enum cache_outcome {
 
 /* What happened so far. */
 typedef struct cache_stats {
-    uint64_t hits, misses; /* cache_use: usable; cache_find: not there */
+    uint64_t hits, misses; /* cache_may_use: usable; cache_find: not there */
     uint64_t expired;      /* older than CACHE_AGE */
     uint64_t stale;        /* the file had changed */
     uint64_t evicted;      /* pushed out for want of room */
@@ -62,20 +62,21 @@ cache_entry *cache_find(cache *c, const void *key, size_t len);
  * (one fstat). 0: let httpd answer, and do not touch @a e any more (a stale
  * entry is gone; an expired one waits for httpd's next answer).
  */
-int cache_use(cache *c, cache_entry *e, int64_t now);
+int cache_may_use(cache *c, cache_entry *e, int64_t now);
 
-/* The next cache_use() looks at the file, however lately it was looked at. */
+/* The next cache_may_use() looks at the file, however lately it was looked at.
+ * */
 void cache_distrust(cache_entry *e);
 
 /*
  * 1 when httpd should give @a e again before it expires: this one request is
  * to be learned from, while others still repeat it. Only for an entry for
- * which cache_use() just said 1.
+ * which cache_may_use() just said 1.
  */
-int cache_renew(cache_entry *e, int64_t now);
+int cache_is_due(cache_entry *e, int64_t now);
 
 /* Keeps an entry's answer and file alive while they are being sent. Only for
- * an entry for which cache_use() just said 1. */
+ * an entry for which cache_may_use() just said 1. */
 void cache_hold(cache_entry *e);
 
 /* Gives up one cache_hold(); frees the entry when it was pushed out. */

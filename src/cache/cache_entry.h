@@ -39,7 +39,7 @@ typedef struct cache_entry {
     const char *path; /* as httpd opens it */
     void *tag;        /* a copy of the caller's, of the last cache_learn() */
     int live;         /* 1: may be repeated; 0: seen once */
-    uint64_t hits;    /* for the caller's audit; cache_use counts it */
+    uint64_t hits;    /* for the caller's audit; cache_may_use counts it */
 } cache_entry;
 
 #endif

@@ -27,18 +27,18 @@ int cache_file_identify(cache_file_id *id, const struct stat *st)
     return S_ISREG(st->st_mode) ? 0 : -1;
 }
 
-int cache_file_same(const cache_file_id *a, const cache_file_id *b)
+int cache_file_is_same(const cache_file_id *a, const cache_file_id *b)
 {
     return !memcmp(a, b, sizeof(*a));
 }
 
-int cache_file_still(int fd, const cache_file_id *id)
+int cache_file_is_still(int fd, const cache_file_id *id)
 {
     struct stat st;
     cache_file_id now;
 
     return fstat(fd, &st) == 0 && cache_file_identify(&now, &st) == 0
-           && cache_file_same(&now, id);
+           && cache_file_is_same(&now, id);
 }
 
 static int open_file(const char *path)
@@ -59,7 +59,7 @@ cache_file_found cache_file_look(const char *path, const cache_file_id *id)
         return errno == EMFILE || errno == ENFILE ? CACHE_FILE_UNKNOWN
                                                   : CACHE_FILE_CHANGED;
     }
-    same = cache_file_still(fd, id);
+    same = cache_file_is_still(fd, id);
     close(fd);
     return same ? CACHE_FILE_SAME : CACHE_FILE_CHANGED;
 }
@@ -96,7 +96,7 @@ static int copy_file(cache_file *f, int fd, const cache_file_id *id)
         return -1;
     }
     errno = 0;
-    if (!cache_file_still(fd, id)) {
+    if (!cache_file_is_still(fd, id)) {
         free(data);
         return -1;
     }
@@ -115,7 +115,7 @@ int cache_file_load(cache_file *f, const char *path, const cache_file_id *id,
     if (fd < 0) {
         return -1;
     }
-    if (!cache_file_still(fd, id)) {
+    if (!cache_file_is_still(fd, id)) {
         close(fd);
         errno = 0;
         return -1;
@@ -159,7 +159,7 @@ cache_file_found cache_file_compare(const cache_file *f, const char *path,
         return errno == ENOENT || errno == EACCES ? CACHE_FILE_CHANGED
                                                   : CACHE_FILE_UNKNOWN;
     }
-    found = cache_file_still(fd, id) ? compare(f, fd) : CACHE_FILE_CHANGED;
+    found = cache_file_is_still(fd, id) ? compare(f, fd) : CACHE_FILE_CHANGED;
     close(fd);
     return found;
 }

@@ -25,7 +25,7 @@ typedef struct cache_file_id {
 /* @a id of a regular file. @return 0, or -1: not a regular file */
 int cache_file_identify(cache_file_id *id, const struct stat *st);
 
-int cache_file_same(const cache_file_id *a, const cache_file_id *b);
+int cache_file_is_same(const cache_file_id *a, const cache_file_id *b);
 
 typedef enum cache_file_found {
     CACHE_FILE_SAME,
@@ -38,7 +38,7 @@ typedef enum cache_file_found {
 cache_file_found cache_file_look(const char *path, const cache_file_id *id);
 
 /* 1 when the open file still has this identity. */
-int cache_file_still(int fd, const cache_file_id *id);
+int cache_file_is_still(int fd, const cache_file_id *id);
 
 /*
  * Opens the file and keeps it in @a f: a copy when @a in_memory (made while

@@ -192,7 +192,7 @@ int cache_store_attach(cachestore *s, cache_store_user *u, const char *path,
 {
     cache_store_file *f = find(s, id);
 
-    if (f && !cache_file_same(&f->id, id)) {
+    if (f && !cache_file_is_same(&f->id, id)) {
         unlist(s, f); /* its users will find out for themselves */
         f = NULL;
     }

@@ -64,7 +64,7 @@ void key_hints_clear(void)
     }
 }
 
-int key_hints_is(const unsigned char *key, size_t len)
+int key_hints_has(const unsigned char *key, size_t len)
 {
     uint64_t m = mark(key, len);
 

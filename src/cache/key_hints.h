@@ -18,6 +18,6 @@ void key_hints_forget(const unsigned char *key, size_t len);
 void key_hints_clear(void);
 
 /* Is the key (probably) answerable? Any thread. */
-int key_hints_is(const unsigned char *key, size_t len);
+int key_hints_has(const unsigned char *key, size_t len);
 
 #endif

@@ -254,7 +254,8 @@ int child_pre_close(conn_rec *c)
     int seat;
     handoff p;
 
-    if (!l || !is_ending() || !detach_may(c) || !fd_channels_successor(l->mail)
+    if (!l || !is_ending() || !detach_may(c)
+        || !fd_channels_has_successor(l->mail)
         || detach_take(c, conn_note_host(c), &p)) {
         return DECLINED;
     }

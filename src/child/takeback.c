@@ -96,7 +96,7 @@ static int is_mine(const conn_rec *c, const serve_state *st, const char *buf,
         not_mine_name(c, req, buf);
         return 0;
     }
-    if (v == REQUEST_MINE && setenvif_matches(req, buf)) {
+    if (v == REQUEST_MINE && setenvif_has_match(req, buf)) {
         not_mine_count(REQUEST_WHY_SETENVIF);
         return 0;
     }
@@ -126,7 +126,7 @@ static int next_request(conn_rec *c, loop *l, const serve_state *st)
     if (!len) {
         return DECLINED;
     }
-    if (detach_may(c) && !detach_named(c) && key_hints_is(key, len)) {
+    if (detach_may(c) && !detach_is_named(c) && key_hints_has(key, len)) {
         return detach_take(c, conn_note_host(c), &p) ? DECLINED
                                                      : give(c, l, &p);
     }
@@ -157,7 +157,7 @@ static int go_home(conn_rec *c, loop *l)
     const conn_note *note = conn_note_last(c);
     handoff p;
 
-    if (!(note && key_hints_is(note->bytes, note->key_len))
+    if (!(note && key_hints_has(note->bytes, note->key_len))
         && door_inside(l->door) <= l->crowd) {
         return 0;
     }
@@ -166,7 +166,7 @@ static int go_home(conn_rec *c, loop *l)
         f = f->next;
     }
     if (f->frec->filter_func.out_func(f, NULL) != APR_SUCCESS || !detach_may(c)
-        || detach_named(c) || !nothing_read(c)
+        || detach_is_named(c) || !nothing_read(c)
         || detach_take(c, conn_note_host(c), &p)) {
         return 0;
     }
@@ -209,7 +209,7 @@ int takeback_process_connection(conn_rec *c)
     if (st && c->keepalives > 0 && next_request(c, l, st) == OK) {
         return OK;
     }
-    waits = conn_note_waits(c);
+    waits = conn_note_is_waiting(c);
     rv = input_gate_run(c);
     if (rv == OK && c->cs && c->cs->state == CONN_STATE_WRITE_COMPLETION
         && !go_home(c, l) && waits) {
@@ -251,7 +251,7 @@ int takeback_pre_close(conn_rec *c)
     char first;
     handoff p;
 
-    if (!l || !detach_may(c) || detach_named(c) || !nothing_read(c)
+    if (!l || !detach_may(c) || detach_is_named(c) || !nothing_read(c)
         || detach_take(c, conn_note_host(c), &p)) {
         return DECLINED;
     }

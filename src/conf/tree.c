@@ -58,7 +58,7 @@ void tree_walk(const ap_directive_t *tree, tree_visit *visit, void *ctx)
     walk(tree, top, visit, ctx);
 }
 
-int tree_applies(const tree_place *at, const server_rec *s)
+int tree_is_for(const tree_place *at, const server_rec *s)
 {
     if (!at->vhost) {
         return 1;

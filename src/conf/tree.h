@@ -24,7 +24,7 @@ void tree_walk(const ap_directive_t *tree, tree_visit *visit, void *ctx);
 
 /* Does what stands there apply to the server? What stands outside of virtual
  * hosts applies to all. */
-int tree_applies(const tree_place *at, const server_rec *s);
+int tree_is_for(const tree_place *at, const server_rec *s);
 
 /* Does what is in it go into a directory's configuration? */
 int tree_is_section(const ap_directive_t *node);

@@ -68,7 +68,7 @@ int detach_may_with_input(conn_rec *c)
            && c->client_addr == peer;
 }
 
-int detach_named(const conn_rec *c)
+int detach_is_named(const conn_rec *c)
 {
     return c->remote_host || c->double_reverse || c->remote_logname
            || c->local_host;

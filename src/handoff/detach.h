@@ -26,7 +26,7 @@ int detach_may_with_input(conn_rec *c);
  * Has httpd looked a name up for this connection: the client's, its user's,
  * its own? It goes on to log them, which only httpd can.
  */
-int detach_named(const conn_rec *c);
+int detach_is_named(const conn_rec *c);
 
 /*
  * Copies what the socket's filter holds, which stays there: what httpd reads

@@ -194,7 +194,7 @@ apr_status_t door_open(server_rec *s, ap_listen_rec *listeners, int all,
     return APR_SUCCESS;
 }
 
-int door_ready(door *d)
+int door_is_ready(door *d)
 {
     ap_listen_rec *lr;
 

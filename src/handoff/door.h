@@ -44,7 +44,7 @@ apr_status_t door_wrap(server_rec *s, ap_listen_rec *lr, int fd,
 
 /* Has the MPM built its pollset? If so, our accept function is in place from
  * the first such call on. On the loop's thread, until it says 1. */
-int door_ready(door *d);
+int door_is_ready(door *d);
 
 /*
  * Hands handoffs over: push any number, then ring once. Loop thread only.

@@ -60,7 +60,7 @@ typedef struct request {
 } request;
 
 /* 1 when it asks for all of the file, whatever the client may have of it. */
-static inline int request_whole(const request *req)
+static inline int request_is_whole(const request *req)
 {
     const uint64_t less = (uint64_t)1 << REQUEST_RANGE
                           | (uint64_t)1 << REQUEST_IF_RANGE

@@ -180,9 +180,9 @@ int response_make(const response *a, const request *req, const char *head,
     return 0;
 }
 
-int response_verify(const response *a, const request *req, const char *head,
-                    const response_connection *conn, const char *sent,
-                    size_t sent_len)
+int response_is_exact(const response *a, const request *req, const char *head,
+                      const response_connection *conn, const char *sent,
+                      size_t sent_len)
 {
     char buf[RESPONSE_HEAD + RESPONSE_EXTRA];
     response_clock clock;

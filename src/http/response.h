@@ -99,15 +99,15 @@ int response_learn(response *a, const char *head, size_t len, int64_t size,
  * @param conn as it was before that request
  * @param sent, sent_len the captured head
  */
-int response_verify(const response *a, const request *req, const char *head,
-                    const response_connection *conn, const char *sent,
-                    size_t sent_len);
+int response_is_exact(const response *a, const request *req, const char *head,
+                      const response_connection *conn, const char *sent,
+                      size_t sent_len);
 
 /* Makes @a a copy of @a from; its from->head_len bytes go to @a copy. */
 void response_copy(response *a, const response *from, char *copy);
 
 /* 1 when two captured answers agree, Date and connection lines aside. */
-int response_same(const response *a, const response *b);
+int response_is_same(const response *a, const response *b);
 
 /*
  * Derives the reply.

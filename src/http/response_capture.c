@@ -304,7 +304,7 @@ void response_copy(response *a, const response *from, char *copy)
     a->head = copy;
 }
 
-int response_same(const response *a, const response *b)
+int response_is_same(const response *a, const response *b)
 {
     return a->head_len == b->head_len && a->slot == b->slot
            && a->size == b->size && a->plain == b->plain

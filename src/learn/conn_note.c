@@ -89,7 +89,7 @@ const conn_note *conn_note_take(conn_rec *c)
     return door_note(c);
 }
 
-int conn_note_waits(conn_rec *c)
+int conn_note_is_waiting(conn_rec *c)
 {
     note_slot *slot = ap_get_module_config(c->conn_config, &cpuaffinity_module);
 

@@ -55,7 +55,7 @@ void conn_note_attach(conn_rec *c, conn_note *note);
 const conn_note *conn_note_take(conn_rec *c);
 
 /* 1 while a note waits for the next request of @a c. The worker serving c. */
-int conn_note_waits(conn_rec *c);
+int conn_note_is_waiting(conn_rec *c);
 
 /* The request of @a note was answered by what the loop may repeat. The worker
  * serving c. */

@@ -23,7 +23,7 @@ static int is_off(const directive *d)
     return arg && !strcasecmp(arg, "off");
 }
 
-int directive_wants(apr_pool_t *p, const ap_directive_t *node)
+int directive_is_wish(apr_pool_t *p, const ap_directive_t *node)
 {
     const char *arg;
 
@@ -39,7 +39,7 @@ static void fixed_static(directive *d)
     if (d->at->node->data) {
         return; /* mark's */
     }
-    d->out->wanted = directive_wants(d->p, d->at->node);
+    d->out->wanted = directive_is_wish(d->p, d->at->node);
     d->out->unwanted = !d->out->wanted;
 }
 

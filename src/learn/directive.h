@@ -35,7 +35,7 @@ void directive_judge(apr_pool_t *p, const tree_place *at,
 int directive_is_scoped(apr_pool_t *p, const tree_place *at);
 
 /* Is it a FixedStatic that is not off? @a p for temporary text. */
-int directive_wants(apr_pool_t *p, const ap_directive_t *node);
+int directive_is_wish(apr_pool_t *p, const ap_directive_t *node);
 
 /* RequestReadTimeout's default, when its module is there. */
 #define DIRECTIVE_HEADER_FIRST 20000

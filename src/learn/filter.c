@@ -69,7 +69,7 @@ static const char *names_of(const char *name)
                : name + sizeof(BYTYPE) - 1;
 }
 
-int filter_compresses(const char *name)
+int filter_is_compressing(const char *name)
 {
     for (name = names_of(name);;) {
         size_t len = strcspn(name, ";");
@@ -84,9 +84,9 @@ int filter_compresses(const char *name)
     }
 }
 
-int filter_passes(const char *name)
+int filter_is_passing(const char *name)
 {
-    return is_transparent(name) || filter_compresses(name);
+    return is_transparent(name) || filter_is_compressing(name);
 }
 
 const char *filter_forbids(const request_rec *r, const char **filter)
@@ -96,10 +96,10 @@ const char *filter_forbids(const request_rec *r, const char **filter)
     for (f = r->output_filters; f; f = f->next) {
         const char *name = f->frec->name;
 
-        if (!modules_owns((const void *)f->frec->filter_func.out_func)) {
+        if (!modules_is_owner((const void *)f->frec->filter_func.out_func)) {
             return name;
         }
-        if (filter_compresses(name)) {
+        if (filter_is_compressing(name)) {
             *filter = name;
         }
         else if (!is_transparent(name)) {

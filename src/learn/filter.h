@@ -8,10 +8,10 @@
 #include "httpd.h"
 
 /* Is it DEFLATE, BROTLI_COMPRESS, or by type one of these? Any case. */
-int filter_compresses(const char *name);
+int filter_is_compressing(const char *name);
 
 /* Does it pass a file on, perhaps compressed? */
-int filter_passes(const char *name);
+int filter_is_passing(const char *name);
 
 /*
  * Looks at all filters on the way out.

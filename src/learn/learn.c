@@ -47,7 +47,7 @@ int learn_server(unsigned n, learn_state *state)
         state->rule = s->covers->rule;
         state->why = s->why;
     }
-    else if (vhost_any() && counters_is_off(s->index)) {
+    else if (vhost_has_any() && counters_is_off(s->index)) {
         state->rule = reason_rule(REASON_AUDIT);
         state->why = reason_text(REASON_AUDIT);
     }
@@ -97,7 +97,7 @@ static void find_wish(void *ctx, const tree_place *at)
 {
     wish *w = ctx;
 
-    w->wanted |= directive_wants(w->p, at->node);
+    w->wanted |= directive_is_wish(w->p, at->node);
 }
 
 void learn_pre_config(apr_pool_t *pconf)
@@ -124,13 +124,13 @@ void learn_post_config(apr_pool_t *pconf, server_rec *s)
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
         return; /* the configuration is read once more before the start */
     }
-    if (vhost_any() && !processes_count()) {
+    if (vhost_has_any() && !processes_count()) {
         vhost_disable();
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
                      "FixedStatic has no effect: " NO_PROCESSES);
         return;
     }
-    if (vhost_any() && processes_count() > 1 && peer_share_make(pconf)) {
+    if (vhost_has_any() && processes_count() > 1 && peer_share_make(pconf)) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, errno, s,
                      "FixedStatic: no memory that the processes share: each "
                      "of them learns by itself");
@@ -174,7 +174,7 @@ void learn_dump(apr_pool_t *p, server_rec *s)
     const char *why;
     unsigned i;
 
-    if (vhost_make(p, s) || !vhost_any()) {
+    if (vhost_make(p, s) || !vhost_has_any()) {
         return;
     }
     if (!processes_count()) {
@@ -197,11 +197,11 @@ void learn_child_init(apr_pool_t *pchild, server_rec *s)
 {
     const char *why;
 
-    if (!vhost_any()) {
+    if (!vhost_has_any()) {
         return;
     }
     why = modules_judge(pchild);
-    if (!why && !modules_handlers(trace_hooks_handler)) {
+    if (!why && !modules_is_last_handler(trace_hooks_handler)) {
         why = "a handler stands behind ours";
     }
     modules_settle();

@@ -130,7 +130,7 @@ static struct {
     int count;
 } owners;
 
-int modules_owns(const void *function)
+int modules_is_owner(const void *function)
 {
     uintptr_t at = (uintptr_t)function;
     int i;
@@ -208,7 +208,7 @@ static const char *stranger(apr_pool_t *p, const char *hook, const void *f)
     const module *m;
     Dl_info info = {0};
 
-    if (modules_owns(f)) {
+    if (modules_is_owner(f)) {
         return NULL;
     }
     for (m = ap_top_module; m; m = m->next) {
@@ -279,12 +279,12 @@ void modules_settle(void)
     settled = count_hooks();
 }
 
-int modules_changed(void)
+int modules_have_changed(void)
 {
     return count_hooks() != settled;
 }
 
-int modules_handlers(ap_HOOK_handler_t *ours)
+int modules_is_last_handler(ap_HOOK_handler_t *ours)
 {
     apr_array_header_t *a = ap_hook_get_handler();
     ap_LINK_handler_t *l;

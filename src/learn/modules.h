@@ -29,13 +29,13 @@ void modules_settle(void);
 
 /* Has a module registered hooks since? Then nothing is learned any more. Any
  * worker. */
-int modules_changed(void);
+int modules_have_changed(void);
 
 /* Is the code at @a function of httpd itself or of a known module? */
-int modules_owns(const void *function);
+int modules_is_owner(const void *function);
 
 /* Is the last handler httpd's own and the one before it @a ours (R2)? */
-int modules_handlers(ap_HOOK_handler_t *ours);
+int modules_is_last_handler(ap_HOOK_handler_t *ours);
 
 /* Collects the loaded modules that sections must not configure, NULL at the
  * end, from @a p. */

@@ -92,7 +92,7 @@ static reason_id scope(subject *s)
         s->detail = s->server->why;
         return s->server->reason;
     }
-    if (modules_changed()) {
+    if (modules_have_changed()) {
         s->detail = "a hook was registered late";
         return REASON_MODULE;
     }
@@ -168,7 +168,8 @@ static reason_id r1_direct(subject *s)
         mapped_len--;
     }
     s->detail = name;
-    return vhost_index(name) && !strncmp(s->r->filename, mapped, mapped_len)
+    return vhost_is_first_index(name)
+                   && !strncmp(s->r->filename, mapped, mapped_len)
                    && s->r->filename[mapped_len] == '/'
                    && !strcmp(s->r->filename + mapped_len + 1, name)
                ? REASON_OK
@@ -344,8 +345,8 @@ static reason_id r8_again(subject *s, response *a, char *copy)
                        r7_flags(s), copy, &s->detail)) {
         return REASON_HEAD;
     }
-    return response_verify(a, &n->req, conn_note_head(n), &c, s->t->head,
-                           s->t->head_len)
+    return response_is_exact(a, &n->req, conn_note_head(n), &c, s->t->head,
+                             s->t->head_len)
                ? REASON_OK
                : REASON_VERIFY;
 }
@@ -361,7 +362,7 @@ static reason_id (*const rules[])(subject *) = {
  * to stop in between. */
 static int tells(const conn_note *n, reason_id reason)
 {
-    return request_whole(&n->req) && reason != REASON_VERIFY
+    return request_is_whole(&n->req) && reason != REASON_VERIFY
            && reason != REASON_AUDIT;
 }
 

@@ -137,7 +137,7 @@ static void filters(judged *j)
     j->out->yields = tree_is(j->at->node, "SetOutputFilter");
     for (name = apr_strtok(copy, ";", &state); name;
          name = apr_strtok(NULL, ";", &state)) {
-        if (strcasecmp(name, "None") && !filter_passes(name)) {
+        if (strcasecmp(name, "None") && !filter_is_passing(name)) {
             stands(j, REASON_FILTER,
                    apr_psprintf(j->p, "puts %s on the way out", name),
                    "keep it to the sections whose answers it has to change");
@@ -152,7 +152,7 @@ static void compressing(judged *j)
     const char *names = word(j, 0);
 
     filters(j);
-    if (j->out->reason == REASON_OK && names && filter_compresses(names)) {
+    if (j->out->reason == REASON_OK && names && filter_is_compressing(names)) {
         stands(j, REASON_FILTER,
                apr_psprintf(j->p,
                             "%s compresses: answers to clients that "

@@ -136,7 +136,7 @@ void setenvif_add(apr_pool_t *p, const ap_directive_t *node)
     }
 }
 
-int setenvif_matches(const request *req, const char *head)
+int setenvif_has_match(const request *req, const char *head)
 {
     uint64_t rest = req->present & (looked_at | unsure);
 

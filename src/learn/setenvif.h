@@ -30,6 +30,6 @@ void setenvif_add(apr_pool_t *p, const ap_directive_t *node);
  * The loop's thread or a worker's.
  * @return 1: not mine; 0
  */
-int setenvif_matches(const request *req, const char *head);
+int setenvif_has_match(const request *req, const char *head);
 
 #endif

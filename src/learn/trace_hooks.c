@@ -26,7 +26,7 @@ static int create_request(request_rec *r)
     const conn_note *note;
     trace *t;
 
-    if (r->main || r->prev || r->connection->master || !vhost_any()) {
+    if (r->main || r->prev || r->connection->master || !vhost_has_any()) {
         return DECLINED;
     }
     note = conn_note_take(r->connection);

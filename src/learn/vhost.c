@@ -45,7 +45,7 @@ static tree_place place_of(const tree_place *at)
         servers.vhost = at->vhost;
         servers.vhost_found = 0;
         for (i = 0; i < servers.count; i++) {
-            servers.vhost_found |= tree_applies(at, servers.list[i].server);
+            servers.vhost_found |= tree_is_for(at, servers.list[i].server);
         }
     }
     if (at->vhost && !servers.vhost_found) {
@@ -138,7 +138,7 @@ static void visit_first(void *ctx, const tree_place *at)
     tree_place place = place_of(at);
 
     log_format_add(&place);
-    servers.any |= directive_wants(servers.pool, at->node);
+    servers.any |= directive_is_wish(servers.pool, at->node);
     if (tree_is(at->node, "DirectoryIndex")) {
         const char *name = tree_word(servers.pool, at->node, 0);
 
@@ -158,7 +158,7 @@ static void visit(void *ctx, const tree_place *at)
     for (i = 0; i < servers.count; i++) {
         vhost *s = &servers.list[i];
 
-        if (!tree_applies(&place, s->server)) {
+        if (!tree_is_for(&place, s->server)) {
             continue;
         }
         take(s, &place, &d);
@@ -309,7 +309,7 @@ const vhost *vhost_at(unsigned index)
     return index < servers.count ? &servers.list[index] : NULL;
 }
 
-int vhost_any(void)
+int vhost_has_any(void)
 {
     return servers.any;
 }
@@ -340,7 +340,7 @@ void vhost_refuse_all(const char *why)
     }
 }
 
-int vhost_index(const char *name)
+int vhost_is_first_index(const char *name)
 {
     int i;
 

@@ -43,7 +43,7 @@ const vhost *vhost_of(const server_rec *s);
 
 /* Servers by index, NULL at the end; 1 when FixedStatic is on anywhere. */
 const vhost *vhost_at(unsigned index);
-int vhost_any(void);
+int vhost_has_any(void);
 
 /* Nothing is to be learned anywhere. Parent, before children start. */
 void vhost_disable(void);
@@ -52,7 +52,7 @@ void vhost_disable(void);
 void vhost_refuse_all(const char *why);
 
 /* Is @a name the first of every DirectoryIndex? */
-int vhost_index(const char *name);
+int vhost_is_first_index(const char *name);
 
 /* Loaded modules that must not be configured in sections; NULL at the end. */
 module *const *vhost_sections(void);

@@ -225,7 +225,7 @@ const fd_channels *fd_channels_get(void)
     return kept && kept->room.boxes ? &kept->room : NULL;
 }
 
-int fd_channels_successor(const fd_channels *m)
+int fd_channels_has_successor(const fd_channels *m)
 {
     static int word = -1; /* atomic; the first answer is the answer */
     struct pollfd end = {m->lifeline, POLLIN, 0};

@@ -60,6 +60,6 @@ const fd_channels *fd_channels_get(void);
  * listeners for good), three seconds at most. Only in a process that stops
  * gracefully; any thread.
  */
-int fd_channels_successor(const fd_channels *m);
+int fd_channels_has_successor(const fd_channels *m);
 
 #endif

@@ -185,7 +185,7 @@ int listensock_queue(int fd, int *waiting, int *backlog)
     return 0;
 }
 
-int listensock_same(int a, int b)
+int listensock_is_same(int a, int b)
 {
     struct stat sa, sb;
 

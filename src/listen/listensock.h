@@ -34,7 +34,7 @@ int listensock_like(int model, const char **failed);
 int listensock_queue(int fd, int *waiting, int *backlog);
 
 /* Whether two descriptors are of one socket. */
-int listensock_same(int a, int b);
+int listensock_is_same(int a, int b);
 
 /* "127.0.0.1:80" or "[::]:443" into @a name (LISTENSOCK_NAME bytes). */
 const char *listensock_name(const struct sockaddr_storage *address,

@@ -96,7 +96,7 @@ retained_group *retained_find(retained_sockets *k, ap_listen_rec *lr)
     retained_group *g;
 
     for (g = k->groups; g; g = g->next) {
-        if (g->n && listensock_same(os_fd(g->recs[0]->sd), os_fd(lr->sd))) {
+        if (g->n && listensock_is_same(os_fd(g->recs[0]->sd), os_fd(lr->sd))) {
             return g;
         }
     }
@@ -203,7 +203,7 @@ void retained_close(retained_group *g, int from, int shut)
     }
 }
 
-int retained_empty(const retained_group *g, int from)
+int retained_is_empty(const retained_group *g, int from)
 {
     int i, waiting;
 

@@ -83,7 +83,7 @@ int *retained_fds(apr_pool_t *p, const retained_group *g);
 void retained_close(retained_group *g, int from, int shut);
 
 /* Whether nothing waits in the sockets from @a from on. */
-int retained_empty(const retained_group *g, int from);
+int retained_is_empty(const retained_group *g, int from);
 
 /* Forgets a group whose sockets are closed; our records must be unlinked. */
 void retained_drop(retained_sockets *k, retained_group *g);

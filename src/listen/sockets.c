@@ -364,7 +364,7 @@ static int over(const retained_group *g, int from)
     int64_t age = clock_ms() - g->since;
 
     return age < 0 || age >= GRACE_MAX
-           || (age >= GRACE && retained_empty(g, from));
+           || (age >= GRACE && retained_is_empty(g, from));
 }
 
 void sockets_monitor(apr_pool_t *pconf, server_rec *s)

@@ -126,7 +126,7 @@ int steer_auto_feed(steerauto *a, const steer_auto_sample *samples, double now)
     return now - a->since >= SETTLE ? judge(a, now) : 0;
 }
 
-int steer_auto_wants(const steerauto *a)
+int steer_auto_is_on(const steerauto *a)
 {
     return a->state != STEER_AUTO_OFF;
 }

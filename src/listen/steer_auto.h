@@ -60,7 +60,7 @@ void steer_auto_mend(steerauto *a, int seats);
 int steer_auto_feed(steerauto *a, const steer_auto_sample *samples, double now);
 
 /* Whether connections are to be steered now: ON or TRIAL. */
-int steer_auto_wants(const steerauto *a);
+int steer_auto_is_on(const steerauto *a);
 
 /* "on", "off", "trial" */
 const char *steer_auto_name(int state);

@@ -217,7 +217,7 @@ static const steerauto *feed_copy(int seats, double now)
 
 static void change(server_rec *s, seat_table *seats, const steerauto *a)
 {
-    int on = steer_auto_wants(a);
+    int on = steer_auto_is_on(a);
 
     if (!on || a->state == STEER_AUTO_TRIAL) {
         sockets_steer(s, on ? steering.method : STEER_NONE, steering.map);

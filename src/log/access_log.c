@@ -43,9 +43,9 @@ static struct {
 } logger = {.lock = PTHREAD_MUTEX_INITIALIZER,
             .wanted = PTHREAD_COND_INITIALIZER};
 
-int access_log_needed(void)
+int access_log_is_needed(void)
 {
-    return log_format_any();
+    return log_format_has_any();
 }
 
 /* All that wait; NULL: the end. */

@@ -17,7 +17,7 @@
 
 /* Are lines to be written at all? Any thread, from child_init on. When 0,
  * none of the others has to be called. */
-int access_log_needed(void);
+int access_log_is_needed(void);
 
 /* Starts the thread, before the loop's first turn. In child_init's thread or
  * the loop's. @return APR_SUCCESS, or why not (logged): access_log_reserve()

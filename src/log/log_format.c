@@ -91,7 +91,7 @@ static void judge_named(subject *s, const char *format)
         const char *name = tree_word(logs.pool, at->node, 1);
 
         if (name && !strcasecmp(name, format)
-            && (!s->log->vhost || tree_applies(at, s->server))) {
+            && (!s->log->vhost || tree_is_for(at, s->server))) {
             judge_format(s, tree_word(logs.pool, at->node, 0));
         }
     }
@@ -107,7 +107,7 @@ static void judge_unnamed(subject *s)
         const char *format = tree_word(logs.pool, at->node, 0);
 
         if (format && !tree_word(logs.pool, at->node, 1)
-            && tree_applies(at, s->server)) {
+            && tree_is_for(at, s->server)) {
             judge_named(s, format);
         }
     }
@@ -142,7 +142,7 @@ static int has_own(const server_rec *s)
     for (i = 0; i < logs.places->nelts; i++) {
         const tree_place *at = &APR_ARRAY_IDX(logs.places, i, tree_place);
 
-        if (at->vhost && tree_applies(at, s)) {
+        if (at->vhost && tree_is_for(at, s)) {
             return 1;
         }
     }
@@ -158,14 +158,14 @@ void log_format_judge(const server_rec *s, log_format_verdict *out)
         const tree_place *at = &APR_ARRAY_IDX(logs.places, i, tree_place);
         subject judged = {s, out, at};
 
-        if (tree_applies(at, s)
+        if (tree_is_for(at, s)
             && (at->vhost || !own || tree_is(at->node, "GlobalLog"))) {
             judge_log(&judged);
         }
     }
 }
 
-int log_format_any(void)
+int log_format_has_any(void)
 {
     return logs.places && logs.places->nelts;
 }

@@ -34,6 +34,6 @@ void log_format_judge(const server_rec *s, log_format_verdict *out);
 int log_format_fields(void);
 
 /* 1 when there is an access log at all. Any thread after configuration. */
-int log_format_any(void);
+int log_format_has_any(void);
 
 #endif

@@ -44,7 +44,7 @@ static int idle_workers(loop *l)
     return idle < 0 ? 1 : idle;
 }
 
-int accept_room(loop *l)
+int accept_has_room(loop *l)
 {
     int waiting, idle;
 
@@ -176,7 +176,7 @@ static int accept_some(loop *l, loop_listen *x)
         socklen_t len = sizeof(addr);
         handoff p;
 
-        if (!x->reads && !accept_room(l)) {
+        if (!x->reads && !accept_has_room(l)) {
             return 1;
         }
         handoff_init(&p);
@@ -225,7 +225,7 @@ static void ready(loop *l, watch *w, uint32_t events)
     }
     if (x->armed) {
         accept_some(l, x);
-        if (!x->reads && !accept_room(l)) {
+        if (!x->reads && !accept_has_room(l)) {
             starve(l);
         }
     }
@@ -239,11 +239,11 @@ static void feed(loop *l)
     for (i = 0; i < l->own->nlistens; i++) {
         loop_listen *x = &l->own->listens[i];
 
-        if (x->owned && !x->dead && !x->reads && accept_room(l)) {
+        if (x->owned && !x->dead && !x->reads && accept_has_room(l)) {
             more |= accept_some(l, x);
         }
     }
-    if (more && !accept_room(l)) {
+    if (more && !accept_has_room(l)) {
         door_want(l->door);
         if (door_length(l->door)) {
             return;

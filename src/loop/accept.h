@@ -26,7 +26,7 @@ void accept_close(loop *l);
 
 /* Whether the workers, here or elsewhere, can take one more connection. One
  * may always wait at the door: it tells when a worker is free again. */
-int accept_room(loop *l);
+int accept_has_room(loop *l);
 
 /* A handoff for httpd's threads: through the door. @return 0 or -1: full,
  * @a p is still the caller's */

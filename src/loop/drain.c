@@ -86,7 +86,7 @@ static void empty_conns(loop *l, int graceful, tally *t)
 void drain_let_go(loop *l, conn *c)
 {
     tally t = {__atomic_load_n(&l->stop, __ATOMIC_ACQUIRE) == LOOP_STOP_GRACEFUL
-                   && fd_channels_successor(l->mail),
+                   && fd_channels_has_successor(l->mail),
                0, 0};
     handoff p;
 
@@ -96,7 +96,7 @@ void drain_let_go(loop *l, conn *c)
 
 void drain_begin(loop *l, int graceful)
 {
-    tally t = {graceful && fd_channels_successor(l->mail), 0, 0};
+    tally t = {graceful && fd_channels_has_successor(l->mail), 0, 0};
 
     accept_close(l);
     takeover_close(l);

@@ -44,7 +44,7 @@ static void ready(loop *l, watch *w, uint32_t events)
     }
 }
 
-int events_pending(const conn *c)
+int events_is_pending(const conn *c)
 {
     /* EPOLLIN and EPOLLOUT are poll's. */
     struct pollfd p = {c->fd, (short)(c->events & (EPOLLIN | EPOLLOUT)), 0};
@@ -56,7 +56,7 @@ void events_expired(loop *l, conn *c)
 {
     /* The process may have stood still, the connection been on its way here,
      * or its event not been fetched yet: what had come by now counts. */
-    if (events_pending(c)) {
+    if (events_is_pending(c)) {
         ready(l, &c->watch, c->events);
     }
     else if (served(l, c)) {
@@ -145,7 +145,7 @@ void loop_hand_over(loop *l, conn *c)
     /* Out of our epoll first: the worker may close it at once. */
     detach(l, c);
     /* Those that wait already come first. */
-    if (l->own->parked || !accept_room(l) || try_hand_over(l, c)) {
+    if (l->own->parked || !accept_has_room(l) || try_hand_over(l, c)) {
         park(l, c);
     }
 }
@@ -156,7 +156,7 @@ void events_turn(loop *l)
         conn *c = l->own->parked;
         conn *next = c->parked;
 
-        if (!accept_room(l) || try_hand_over(l, c)) {
+        if (!accept_has_room(l) || try_hand_over(l, c)) {
             door_want(l->door);
             if (door_length(l->door)) {
                 return;
@@ -187,7 +187,7 @@ void events_make_room(loop *l)
         conn *c = l->conns.open.next;
 
         if ((c->state == CONN_IDLE || (c->state == CONN_READING && !c->in_len))
-            && !events_pending(c)) {
+            && !events_is_pending(c)) {
             loop_close(l, c);
         }
         else {

@@ -10,7 +10,7 @@
 
 /* Does what it waits for stand in its socket, though nobody may have told us
  * yet? One system call. */
-int events_pending(const conn *c);
+int events_is_pending(const conn *c);
 
 /* Its timer has run out. The socket is looked at first: a timer counts only
  * if nothing has come. */

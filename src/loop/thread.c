@@ -99,7 +99,7 @@ static void run(loop *l)
  * answered by its own accept function. */
 static int wait_for_mpm(loop *l)
 {
-    while (!door_ready(l->door)) {
+    while (!door_is_ready(l->door)) {
         if (stopping(l)) {
             return 0;
         }

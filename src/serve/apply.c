@@ -49,7 +49,7 @@ static void audit(loop *l, serve_state *st, const lesson *said)
         return;
     }
     cache_distrust(e);
-    if (!cache_use(st->cache, e, l->now)) {
+    if (!cache_may_use(st->cache, e, l->now)) {
         return;
     }
     if (failed(said)) {
@@ -60,7 +60,7 @@ static void audit(loop *l, serve_state *st, const lesson *said)
         SEAT_ADD(l->row, audited, 1);
     }
     if (said->kind == LESSON_ANSWER
-        && response_same(&e->answer, &said->answer)) {
+        && response_is_same(&e->answer, &said->answer)) {
         return;
     }
     if (said->kind == LESSON_WIDEN

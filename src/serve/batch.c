@@ -265,7 +265,7 @@ batch_state batch_add(batch *b, const char *head, size_t left,
     conn_note_ask ask = CONN_NOTE_NEW;
     batch_state result;
 
-    if (e && setenvif_matches(req, head)) {
+    if (e && setenvif_has_match(req, head)) {
         not_mine_count(REQUEST_WHY_SETENVIF);
         len = 0;
         e = NULL;
@@ -273,11 +273,11 @@ batch_state batch_add(batch *b, const char *head, size_t left,
     else if (!len) {
         not_mine_count(REQUEST_WHY_KEY);
     }
-    if (e && cache_use(b->st->cache, e, b->l->now)) {
-        if (revalidate_audit(b->l, b->st, e)) {
+    if (e && cache_may_use(b->st->cache, e, b->l->now)) {
+        if (revalidate_is_audit(b->l, b->st, e)) {
             ask = CONN_NOTE_AUDIT;
         }
-        else if (revalidate_again(b->l, e, req)) {
+        else if (revalidate_is_due(b->l, e, req)) {
             ask = CONN_NOTE_AGAIN;
         }
         if (ask == CONN_NOTE_NEW && !repeat(b, e, req, head, left, &result)) {

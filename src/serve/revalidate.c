@@ -14,7 +14,7 @@ static int httpd_is_free(loop *l)
     return !door_length(l->door) && workers_idle(getpid(), &l->slot);
 }
 
-int revalidate_audit(loop *l, serve_state *st, const cache_entry *e)
+int revalidate_is_audit(loop *l, serve_state *st, const cache_entry *e)
 {
     if (e->hits % AUDIT == AUDIT - 1 && st->audits < AUDITS) {
         st->audits++;
@@ -26,7 +26,7 @@ int revalidate_audit(loop *l, serve_state *st, const cache_entry *e)
     return 1;
 }
 
-int revalidate_again(loop *l, cache_entry *e, const request *req)
+int revalidate_is_due(loop *l, cache_entry *e, const request *req)
 {
-    return request_whole(req) && cache_renew(e, l->now) && httpd_is_free(l);
+    return request_is_whole(req) && cache_is_due(e, l->now) && httpd_is_free(l);
 }

@@ -10,9 +10,9 @@
 #include "serve/state.h"
 
 /* 1: this hit on @a e is for an audit, its own or one that had to wait. */
-int revalidate_audit(loop *l, serve_state *st, const cache_entry *e);
+int revalidate_is_audit(loop *l, serve_state *st, const cache_entry *e);
 
 /* 1: @a e is to be learned once more from this request. */
-int revalidate_again(loop *l, cache_entry *e, const request *req);
+int revalidate_is_due(loop *l, cache_entry *e, const request *req);
 
 #endif

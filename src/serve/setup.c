@@ -168,7 +168,7 @@ const loop_server *setup_make(apr_pool_t *pchild, server_rec *s,
         return NULL;
     }
     st->server = s;
-    st->lines.needed = access_log_needed();
+    st->lines.needed = access_log_is_needed();
     st->vary = 1ull << REQUEST_ACCEPT_ENCODING;
     st->config.entries = (unsigned)cf->cache_entries;
     st->config.valid = cf->cache_valid;

@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         len += parts[i].iov_len;
     }
     CHECK(!peer_share_parse(copy, len, NOW, &other, again));
-    CHECK(response_same(&l.answer, &other.answer));
+    CHECK(response_is_same(&l.answer, &other.answer));
     CHECK(l.answer.no_range == other.answer.no_range
           && l.answer.etag == other.answer.etag
           && l.answer.length_at == other.answer.length_at);

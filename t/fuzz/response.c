@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         == 0) {
         CHECK(a.head_len <= head_len && a.slot <= a.head_len);
         response_copy(&b, &a, other);
-        CHECK(response_same(&a, &b));
+        CHECK(response_is_same(&a, &b));
         if (request_recognise(ask, ask_len, NULL, &req) == REQUEST_MINE) {
             response_connection c = {data[3], data[4] & 1, data[5],
                                      data[6] * 500000, data[4] >> 1 & 1};
@@ -76,12 +76,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
             response_clock_set(&clock, 784111777 + data[7]);
             if (!response_make(&b, &req, ask, &clock, &c, buf,
-                              (size_t)b.head_len + RESPONSE_EXTRA, &r)) {
+                               (size_t)b.head_len + RESPONSE_EXTRA, &r)) {
                 check_reply(&b, &req, buf, &r);
             }
             CHECK(
                 response_make(&b, &req, ask, &clock, &c, buf, b.head_len, &r));
-            response_verify(&b, &req, ask, &c, head, head_len);
+            response_is_exact(&b, &req, ask, &c, head, head_len);
         }
     }
     free(copy);

@@ -53,7 +53,7 @@ static void ask(size_t len, const response_connection *conn, long seconds)
         printf("%s\n", verdicts[v]);
     }
     else if (response_make(&learned, &req, bytes, &clock, conn, sent,
-                            sizeof(sent), &reply)) {
+                           sizeof(sent), &reply)) {
         printf("decline\n");
     }
     else {
@@ -72,8 +72,8 @@ static void verify(size_t len, const response_connection *conn, size_t sent_len)
         exit(1);
     }
     printf("%s\n", request_recognise(bytes, len, NULL, &req) == REQUEST_MINE
-                           && response_verify(&learned, &req, bytes, conn, sent,
-                                              sent_len)
+                           && response_is_exact(&learned, &req, bytes, conn,
+                                                sent, sent_len)
                        ? "yes"
                        : "no");
 }

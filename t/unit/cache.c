@@ -105,20 +105,20 @@ static void renewed(void)
     for (i = 0; i < 16; i++) {
         key[0] = (char)('a' + i);
         live(c, key, "a", 0);
-        asked += cache_renew(find(c, key), soon - 1);
+        asked += cache_is_due(find(c, key), soon - 1);
     }
     is_int(asked, 0, "none too early");
     for (i = 0; i < 16; i++) {
         key[0] = (char)('a' + i);
-        asked += cache_renew(find(c, key), mid);
+        asked += cache_is_due(find(c, key), mid);
     }
     ok(asked > 0 && asked < 16, "some are due before others");
     soon = CACHE_AGE - 1;
-    ok(use(c, "a", soon) && cache_renew(find(c, "a"), soon), "due at the end");
-    ok(!cache_renew(find(c, "a"), soon), "asked for once");
+    ok(use(c, "a", soon) && cache_is_due(find(c, "a"), soon), "due at the end");
+    ok(!cache_is_due(find(c, "a"), soon), "asked for once");
     ok(use(c, "a", soon), "and repeated meanwhile");
     is_int(learn(c, "a", "a", "", soon), CACHE_LIVE, "httpd agrees");
-    ok(use(c, "a", soon + 2000) && !cache_renew(find(c, "a"), soon + 2000),
+    ok(use(c, "a", soon + 2000) && !cache_is_due(find(c, "a"), soon + 2000),
        "young again");
     cache_free(c);
 }
@@ -402,7 +402,7 @@ static void holds(void)
     write_file("a", "hello");
     live(c, "k", "a", 0);
     e = find(c, "k");
-    ok(cache_use(c, e, 0), "used");
+    ok(cache_may_use(c, e, 0), "used");
     cache_hold(e);
     cache_hold(e);
     f = e->file;

@@ -83,7 +83,7 @@ static void step_use(cache *c, const char *key, unsigned file, int64_t now)
     cache_entry *e = find(c, key);
     unsigned slot = rnd(HELD);
 
-    if (!e || !cache_use(c, e, now)) {
+    if (!e || !cache_may_use(c, e, now)) {
         missing++;
         return;
     }

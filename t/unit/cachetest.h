@@ -79,7 +79,7 @@ static inline int use(cache *c, const char *key, int64_t now)
 {
     cache_entry *e = find(c, key);
 
-    return e && cache_use(c, e, now);
+    return e && cache_may_use(c, e, now);
 }
 
 static inline cache_outcome live(cache *c, const char *key, const char *name,

@@ -97,7 +97,7 @@ static void alike(int family, const char *name)
        "%s: the same backlog, an empty queue", name);
     ok(fcntl(fd, F_GETFD) & FD_CLOEXEC && fcntl(fd, F_GETFL) & O_NONBLOCK,
        "%s: close-on-exec, non-blocking", name);
-    ok(!listensock_same(fd, model), "%s: another socket", name);
+    ok(!listensock_is_same(fd, model), "%s: another socket", name);
     close(fd);
     close(model);
 }
@@ -129,7 +129,8 @@ static void queues(void)
     }
     is_int(all, 5, "five wait in both queues");
     copy = listensock_dup(fds[0]);
-    ok(copy >= 3 && listensock_same(copy, fds[0]), "a duplicate is the same");
+    ok(copy >= 3 && listensock_is_same(copy, fds[0]),
+       "a duplicate is the same");
     ok(fcntl(fds[0], F_GETFL) & O_NONBLOCK, "and both are non-blocking");
     is_int(listensock_queue(clients[0], NULL, NULL), -1,
            "a connection has no queue");
@@ -142,7 +143,7 @@ static void queues(void)
     close(copy);
     close(fds[0]);
     close(fds[1]);
-    is_int(listensock_same(-1, -1), 0, "no descriptor, no socket");
+    is_int(listensock_is_same(-1, -1), 0, "no descriptor, no socket");
 }
 
 int main(void)

@@ -70,7 +70,7 @@ static size_t write_all(const lesson *l, char *bytes)
 
 static int is_same_answer(const response *a, const response *b)
 {
-    return response_same(a, b) && a->length_at == b->length_at
+    return response_is_same(a, b) && a->length_at == b->length_at
            && a->length_len == b->length_len && a->length_line == b->length_line
            && a->length_line_len == b->length_line_len && a->etag == b->etag
            && a->etag_len == b->etag_len && a->clocked == b->clocked

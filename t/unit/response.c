@@ -150,7 +150,7 @@ static int same(const char *one, const char *two)
         return -1;
     }
     response_copy(&c, &a, other);
-    return learn_flags(&b, two, 0) ? response_same(&c, &b) : -1;
+    return learn_flags(&b, two, 0) ? response_is_same(&c, &b) : -1;
 }
 
 static void agreement(void)
@@ -357,7 +357,7 @@ static int verify(const char *learned_head, const char *ask, int keepalives,
 
     return learn_flags(&a, learned_head, 0)
            && request_recognise(ask, strlen(ask), NULL, &req) == REQUEST_MINE
-           && response_verify(&a, &req, ask, &conn, sent, strlen(sent));
+           && response_is_exact(&a, &req, ask, &conn, sent, strlen(sent));
 }
 
 static void verified(void)

@@ -45,7 +45,7 @@ static int until_change(int most)
 static void stays(int seats, const char *name)
 {
     fresh(seats);
-    ok(until_change(600) < 0 && steer_auto_wants(a), "%s: steering stays",
+    ok(until_change(600) < 0 && steer_auto_is_on(a), "%s: steering stays",
        name);
 }
 
@@ -71,7 +71,7 @@ static void hostile(void)
         }
         steer_auto_mend(a, 8);
         steer_auto_feed(a, samples, 1e6);
-        steer_auto_wants(a);
+        steer_auto_is_on(a);
         good += a->seats == 8 && strlen(a->reason) < sizeof(a->reason)
                 && strlen(steer_auto_name(a->state)) > 0;
     }
@@ -106,7 +106,7 @@ static void test_changes(void)
         shape(1000, 1.0, 10, 0.1);
         fresh(seats[i]);
         took = until_change(600);
-        ok(took >= 10 && took <= 40 && !steer_auto_wants(a),
+        ok(took >= 10 && took <= 40 && !steer_auto_is_on(a),
            "%d seats: off after %d seconds", seats[i], took);
         ok(strncmp(a->reason, "seat 0 got ", 11) == 0, "because %s", a->reason);
     }
@@ -131,7 +131,7 @@ static void test_changes(void)
     is_int(until_change(100) > 55, 1, "a trial goes on for a while");
     is_int(a->state, STEER_AUTO_ON, "and succeeds");
     shape(1000, 1.0, 10, 0.1);
-    ok(until_change(100) > 0 && !steer_auto_wants(a), "until it does not");
+    ok(until_change(100) > 0 && !steer_auto_is_on(a), "until it does not");
     took = until_change(2000);
     ok(took <= 31, "then the wait is short again: %d", took);
 }
@@ -145,7 +145,7 @@ static void test_bursts(void)
     shape(2000, 1.0, 0, 0.0);
     until_change(3);
     shape(100, 0.5, 100, 0.5);
-    ok(until_change(100) < 0 && steer_auto_wants(a), "a burst of 3 seconds");
+    ok(until_change(100) < 0 && steer_auto_is_on(a), "a burst of 3 seconds");
 
     /* Feeding at odd intervals, or with a clock that stands still. */
     fresh(4);
