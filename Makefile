@@ -169,7 +169,7 @@ test: deps
 
 TESTS ?= $(wildcard t/*.t)
 check: all unit replay tool bench-tools
-	BUILD=$(BUILD) $(PROVE) -It/lib $(PROVE_FLAGS) $(TESTS) $(UNIT)
+	BUILD=$(BUILD) $(PROVE) $(PROVE_FLAGS) $(TESTS) $(UNIT)
 
 # The suite N times over; every second time beside a program per CPU that
 # keeps it busy. Names every test that ever failed.
@@ -186,18 +186,18 @@ test-repeat: deps
 soak: deps
 	@$(MAKE) --no-print-directory all
 	RESTARTS=$(or $(RESTARTS),1000) FILES=$(or $(FILES),100000) \
-	    BUILD=$(BUILD) $(PROVE) -It/lib -v t/fixed-restart.t \
+	    BUILD=$(BUILD) $(PROVE) -v t/fixed-restart.t \
 	    t/static-restart.t t/static-many.t
 
 test-browser: deps
 	@./t/deps chromium
 	@$(MAKE) --no-print-directory all
-	BUILD=$(BUILD) $(PROVE) -It/lib $(PROVE_FLAGS) t/browser/*.t
+	BUILD=$(BUILD) $(PROVE) $(PROVE_FLAGS) t/browser/*.t
 
 N ?= 100000
 differential: deps
 	@$(MAKE) --no-print-directory all
-	BUILD=$(BUILD) N=$(N) $(PROVE) -It/lib -v t/static-differential.t
+	BUILD=$(BUILD) N=$(N) $(PROVE) -v t/static-differential.t
 .PHONY: differential
 
 lint: deps

@@ -3,7 +3,6 @@
 # counts like every other byte.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Exchange;
 use Test::Httpd;
 use Test::More;

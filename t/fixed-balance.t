@@ -2,7 +2,6 @@
 # idle ones; with FixedBalance off they wait.
 use strict;
 use warnings;
-use lib 't/lib';
 use IO::Select;
 use Test::More;
 use Test::Httpd;

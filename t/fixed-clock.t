@@ -3,7 +3,6 @@
 # sockets are closed, idle connections end; Date is the new time.
 use strict;
 use warnings;
-use lib 't/lib';
 use IO::Socket::INET;
 use Test::Client;
 use Test::Httpd;
@@ -29,7 +28,7 @@ $h->{env} = { CLOCK_BACK => $file,
     LD_PRELOAD => Test::Httpd::build_dir() . '/preload/clock.so' };
 Test::Static::old_file($h, '1k.txt', 'x' x 1024);
 $h->start;
-ok Test::Client::learn($h, '/1k.txt'), 'the loop answers';
+ok $h->learn('/1k.txt'), 'the loop answers';
 
 # How many seconds the server's clock is behind ours.
 sub behind {

@@ -4,7 +4,6 @@
 # in all. Without memfd the memory is shared as ever.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Client;
 use Test::Httpd;
 use Test::More;
@@ -93,7 +92,7 @@ for my $call (1 .. 4) {
     my $h = server('memfd_create', $call, 0);
     is answers($h, 50), 50, "memfd $call denied: 50 requests are answered";
     is $h->log_count($plain), 0, 'by loops';
-    ok Test::Client::learn($h, '/1k.txt'), 'which learn';
+    ok $h->learn('/1k.txt'), 'which learn';
     $h->finish;
 }
 done_testing;

@@ -3,7 +3,6 @@
 # closes idle ones, and every request is answered.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Client;
 use Test::Httpd;
 use Test::More;

@@ -3,7 +3,6 @@
 # in the same server; clients that vanish disturb nobody.
 use strict;
 use warnings;
-use lib 't/lib';
 use IO::Select;
 use IO::Socket::INET;
 use IO::Socket::UNIX;

@@ -2,7 +2,6 @@
 # connections (FixedBalance): none is lost, and both loops serve.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Httpd;
 use Test::More;
 use Test::Static;

@@ -3,7 +3,6 @@
 # siblings (by bytes that they read), and clients get what they asked for.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Client;
 use Test::Httpd;
 use Test::More;
@@ -44,7 +43,7 @@ sub right {
     return $good;
 }
 right() for 1 .. 3;
-cmp_ok Test::Client::counter($h, 'loop_hits'), '>', 0, 'the loop answers';
+cmp_ok $h->counter('loop_hits'), '>', 0, 'the loop answers';
 
 my $said = $h->get('/hostile/shrink')->{body};
 my %memfd = $said =~ m{^/memfd:(\S+).*?: (.*)$}mg;

@@ -4,7 +4,6 @@
 # thousand are with stock httpd, too.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Httpd;
 use Test::More;
 use Time::HiRes qw(sleep);

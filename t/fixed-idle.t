@@ -3,7 +3,6 @@
 # again. Their counts, logs and timeouts are what they are in httpd.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Client;
 use Test::Httpd;
 use Test::More;

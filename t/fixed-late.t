@@ -3,7 +3,6 @@
 # process of each generation comes in time, the other never does.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Httpd;
 use Test::Listen qw(fetch);
 use Test::More;

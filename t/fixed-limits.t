@@ -2,7 +2,6 @@
 # the child lives on and serves again when there are some.
 use strict;
 use warnings;
-use lib 't/lib';
 use IO::Socket::INET;
 use Test::More;
 use Test::Httpd;

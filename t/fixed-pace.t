@@ -4,7 +4,6 @@
 # for want of a thread nor because it idles with a thread wanted elsewhere.
 use strict;
 use warnings;
-use lib 't/lib';
 use IO::Select;
 use POSIX ();
 use Test::Client;

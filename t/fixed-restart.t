@@ -3,11 +3,11 @@
 # were idle when the restart came.
 use strict;
 use warnings;
-use lib 't/lib';
 use IO::Select;
 use IO::Socket::INET;
 use Test::More;
 use Test::Httpd;
+use Test::Memory;
 use Time::HiRes qw(sleep time);
 
 my $restarts = $ENV{RESTARTS} || 10;
@@ -83,7 +83,7 @@ subtest 'idle connections survive' => sub {
     is $closed, 39, 'the others are closed after KeepAliveTimeout';
 };
 
-my $memory = $httpd->settled_memory(2);
+my $memory = Test::Memory::settled($httpd, 2);
 
 # A client that keeps its connection, and pauses for at most so long.
 sub kept {
@@ -172,6 +172,6 @@ is $httpd->log_count(qr/could not be sent to the next generation/), 0,
     'every waiting connection found its place';
 ok $httpd->wait_for(sub { my @c = $httpd->children; @c == 2 }, 10),
     'old generations are gone';
-$httpd->same_memory($memory, $httpd->settled_memory(2), $restarts);
+Test::Memory::same($memory, Test::Memory::settled($httpd, 2), $restarts);
 $httpd->finish;
 done_testing;

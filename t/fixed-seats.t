@@ -2,7 +2,6 @@
 # or dead, their neighbours stand in; their counters add up.
 use strict;
 use warnings;
-use lib 't/lib';
 use IO::Select;
 use IO::Socket::INET;
 use Test::More;

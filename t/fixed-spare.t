@@ -4,7 +4,6 @@
 # only in the fixed mode.
 use strict;
 use warnings;
-use lib 't/lib';
 use IO::Socket::INET;
 use Test::Httpd;
 use Test::More;

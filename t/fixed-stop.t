@@ -3,7 +3,6 @@
 # only what it was serving along, a stuck one is stood in for.
 use strict;
 use warnings;
-use lib 't/lib';
 use IO::Select;
 use Test::More;
 use Test::Httpd;

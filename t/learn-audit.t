@@ -4,7 +4,6 @@
 # which httpd fails is no difference.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::More;
 use Test::Twin;
 use Time::HiRes qw(sleep);

@@ -5,7 +5,6 @@
 # the file is always as it is.
 use strict;
 use warnings;
-use lib 't/lib';
 use File::Temp qw(tempdir);
 use IO::Handle;
 use IPC::Open2;
@@ -107,7 +106,7 @@ END
     my $letters = sub {
         my ($name, $n) = @_;
         my %seen;
-        my $hits = Test::Client::counter($h, 'loop_hits');
+        my $hits = $h->counter('loop_hits');
         for (1 .. $n) {
             my $c = Test::Client->new($port);
             my $r = $c->get("/$name");
@@ -116,7 +115,7 @@ END
             $c->close;
         }
         return (join(',', sort keys %seen),
-            Test::Client::counter($h, 'loop_hits') - $hits);
+            $h->counter('loop_hits') - $hits);
     };
     # Until all answers of a round are the loops'.
     my $known = sub {
@@ -149,17 +148,17 @@ END
     if ($seats == 1) {
         scrawl('small', 'd');
         my $c = Test::Client->new($port);
-        my $audited = Test::Client::counter($h, 'audited');
+        my $audited = $h->counter('audited');
         ok $h->wait_for(sub {
             for (1 .. 20) {
                 $c->send(Test::Client::request('/small') x 50);
                 my $n = grep { $c->answer } 1 .. 50;
                 $c = Test::Client->new($port) if $n < 50;
             }
-            return Test::Client::counter($h, 'audited') > $audited;
+            return $h->counter('audited') > $audited;
         }, 40), 'an audit';
         $c->close;
-        is Test::Client::counter($h, 'differed'), 0,
+        is $h->counter('differed'), 0,
             'takes it for no fault of the configuration';
         is +($letters->('small', 20))[0], 'd', 'the bytes are new after it';
     }

@@ -3,7 +3,6 @@
 # whose answers do not show them, then asked by others: as stock httpd.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::More;
 use Test::Twin;
 

@@ -3,7 +3,6 @@
 # what compressed an answer is named where that is why it is not learned.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::More;
 use Test::Twin;
 

@@ -4,7 +4,6 @@
 # other bytes.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::More;
 use Test::Twin;
 

@@ -3,7 +3,6 @@
 # answers neither.
 use strict;
 use warnings;
-use lib 't/lib';
 use Digest::SHA qw(sha1_base64);
 use Test::More;
 use Test::Twin;

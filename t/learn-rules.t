@@ -2,7 +2,6 @@
 # the rule is broken, B must then differ. Both are compared with stock httpd.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::More;
 use Test::Twin;
 use POSIX ();

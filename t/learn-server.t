@@ -2,7 +2,6 @@
 # or directive named, and what must be learned all the same.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::More;
 use Test::Twin;
 

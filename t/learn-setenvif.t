@@ -3,7 +3,6 @@
 # The CPU time of the loop's thread is what counts, not how long anything took.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Client;
 use Test::More;
 use Test::Twin;

@@ -3,7 +3,6 @@
 # difference before committing it.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::More;
 use Test::Httpd;
 

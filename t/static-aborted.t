@@ -2,7 +2,6 @@
 # too long, or sends blank lines until its connection ends.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::More;
 use Test::Twin;
 use IO::Select;

@@ -2,7 +2,6 @@
 # are counted by a library in front of the C library's.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Client;
 use Test::Httpd;
 use Test::More;
@@ -56,11 +55,11 @@ sub calls {
 sub batches {
     my ($batches, $each, $ask) = @_;
     my @calls;
-    my $hits = Test::Client::counter($h, 'loop_hits');
+    my $hits = $h->counter('loop_hits');
     for (1 .. $batches) {
         sleep 0.05; # the connection of the counter is not in the loop any more
         my $calls = calls(sub { $ask->() for 1 .. $each });
-        my $now = Test::Client::counter($h, 'loop_hits');
+        my $now = $h->counter('loop_hits');
         push @calls, $calls if $now - $hits == $each;
         $hits = $now;
     }
@@ -68,7 +67,7 @@ sub batches {
 }
 
 start('');
-ok Test::Client::learn($h, "/$_"), "$_ is known" for qw(1k.txt large.bin);
+ok $h->learn("/$_"), "$_ is known" for qw(1k.txt large.bin);
 my %all = counts();
 cmp_ok $all{malloc}, '>', 0, 'learning does allocate, and it is seen';
 my @c = map Test::Client->new($h->port), 1 .. 10;
@@ -114,7 +113,7 @@ start(<<'END');
 LogFormat "%h %l %u %t \"%r\" %>s %b" common
 CustomLog logs/access_log common
 END
-ok Test::Client::learn($h, "/1k.txt"), 'known, with an access log';
+ok $h->learn("/1k.txt"), 'known, with an access log';
 @c = map Test::Client->new($h->port), 1 .. 10;
 $way{'from memory'}->() for @c;
 my @calls = batches(6, 50, $way{'from memory'});

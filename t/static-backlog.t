@@ -3,7 +3,6 @@
 # away comes again by itself, and all have their answer; the log stays quiet.
 use strict;
 use warnings;
-use lib 't/lib';
 use Socket qw(:all);
 use Test::Client;
 use Test::Httpd;
@@ -70,7 +69,7 @@ LogLevel cpuaffinity:info
 END
     $h->start;
     $h->wait_for(sub { my @c = $h->children; @c == $seats }, 10);
-    ok Test::Client::learn($h, '/1k.txt'), 'a file is known';
+    ok $h->learn('/1k.txt'), 'a file is known';
     my ($victim) = $h->children;
     ok $h->freeze($victim), 'it stands still';
     my $before = overflows();

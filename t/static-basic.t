@@ -14,7 +14,7 @@ my $old = time - 100;
 utime $old, $old, glob $h->root . '/htdocs/*';
 $h->start;
 
-sub hits { Test::Client::counter($h, 'loop_hits') }
+sub hits { $h->counter('loop_hits') }
 
 sub body_ok {
     my ($path, %o) = @_;

@@ -2,7 +2,6 @@
 # these keep their answers and their pace, and it is never stopped for them.
 use strict;
 use warnings;
-use lib 't/lib';
 use File::Temp qw(tempdir);
 use Test::Client;
 use Test::Httpd;
@@ -32,7 +31,7 @@ END
     utime 1_700_000_000, 1_700_000_000, "$place/huge.bin";
 }
 $h->start;
-ok Test::Client::learn($h, '/1k.txt'), 'a small file is known';
+ok $h->learn('/1k.txt'), 'a small file is known';
 ok Test::Static::learn_long($h, '/huge/huge.bin'), 'a huge one, too';
 
 my @small = map Test::Client->new($h->port), 1 .. 100;

@@ -21,7 +21,7 @@ utime $old, $old, glob $h->root . '/htdocs/*';
 $h->start;
 my $url = 'http://127.0.0.1:' . $h->port;
 
-sub hits { Test::Client::counter($h, 'loop_hits') }
+sub hits { $h->counter('loop_hits') }
 
 sub have {
     my ($name) = @_;

@@ -2,7 +2,6 @@
 # the others, instead of waiting for the disk.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Client;
 use Test::Httpd;
 use Test::More;
@@ -21,7 +20,7 @@ my $text = join '', map { pack 'N', $_ * 2654435761 % 4294967296 }
     1 .. 3_000_000;
 my $path = Test::Static::old_file($h, 'cold.bin', $text);
 $h->start;
-ok Test::Client::learn($h, '/1k.txt'), 'a small file is known';
+ok $h->learn('/1k.txt'), 'a small file is known';
 ok Test::Static::learn_long($h, '/cold.bin'), 'and a large one';
 my ($loop) = $h->threads('static');
 
@@ -39,7 +38,7 @@ if (!$pid) {
 my $on = $h->wait_for(sub {
     Test::Httpd::_slurp("$out.err") =~ /attached/;
 }, 10);
-my $before = Test::Client::counter($h, 'loop_hits');
+my $before = $h->counter('loop_hits');
 my ($large, $small) = map Test::Client->new($h->port), 1, 2;
 $large->send(Test::Client::request('/cold.bin'));
 my $good = 0;
@@ -50,7 +49,7 @@ for (1 .. 200) {
 is $good, 200, 'small answers beside it';
 my $r = $large->answer;
 ok $r && $r->{body} eq $text, 'and all of its bytes';
-cmp_ok Test::Client::counter($h, 'loop_hits') - $before, '>=', 199,
+cmp_ok $h->counter('loop_hits') - $before, '>=', 199,
     'by the loop';
 sleep 0.2;
 kill 'INT', $pid;

@@ -2,7 +2,6 @@
 # read: those who are quick hardly notice, and no slow one is sent away.
 use strict;
 use warnings;
-use lib 't/lib';
 use IPC::Open2 qw(open2);
 use Test::Client;
 use Test::Httpd;
@@ -27,7 +26,7 @@ Timeout 100
 END
 Test::Static::old_file($h, 'big.bin', '', size => 8 << 20);
 $h->start;
-ok Test::Client::learn($h, '/1k.txt'), 'a small file is known';
+ok $h->learn('/1k.txt'), 'a small file is known';
 ok Test::Static::learn_long($h, '/big.bin'), 'a large one, too';
 
 # Twenty quick clients, before and with the crowd, in turns.
@@ -51,7 +50,7 @@ for my $round (1 .. 3) {
     is $open, "open $crowd\n", "round $round: $crowd slow clients";
     # but for those whose request was an audit, one in a thousand
     my $there = sub {
-        Test::Client::counter($h, 'connections') >= $crowd - 5;
+        $h->counter('connections') >= $crowd - 5;
     };
     ok $h->wait_for($there, 20), 'the loop has them all';
     sleep 1; # each has had its turn
@@ -67,7 +66,7 @@ is $sum{good}, 6 * $requests, 'all quick ones were answered';
 my ($ok, $how) = Test::Static::undisturbed(\@before, \@with);
 ok $ok, $how or diag "before: @before\nwith: @with";
 ok $h->wait_for(
-    sub { Test::Client::counter($h, 'connections') <= @quick + 2 }, 10),
+    sub { $h->counter('connections') <= @quick + 2 }, 10),
     'and nothing is left of the crowd';
 $h->finish;
 done_testing;

@@ -6,7 +6,6 @@
 # it is off there must be none of that.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Client;
 use Test::More;
 use Test::Twin;

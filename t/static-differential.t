@@ -4,7 +4,6 @@
 # Environment: N exchanges, SEED, ONLY=number (one exchange, five times).
 use strict;
 use warnings;
-use lib 't/lib';
 use File::Path qw(make_path);
 use Test::Exchange;
 use Test::Httpd;

@@ -2,7 +2,6 @@
 # spin, no child ends, and whoever asks gets an answer.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Client;
 use Test::Httpd;
 use Test::More;
@@ -24,7 +23,7 @@ my ($child) = $h->children;
 sub used { $h->descriptors($child) }
 sub ticks { $h->cpu_ticks($child) }
 
-ok Test::Client::learn($h, '/1k.txt'), 'a file is known';
+ok $h->learn('/1k.txt'), 'a file is known';
 {
     my $bad = 0;
     for my $round (1 .. 4) {

@@ -2,7 +2,6 @@
 # that must not be opened, longer than 32 bits count.
 use strict;
 use warnings;
-use lib 't/lib';
 use Fcntl qw(O_NONBLOCK O_RDWR);
 use POSIX qw(mkfifo);
 use Test::Client;
@@ -39,7 +38,7 @@ put('long.bin', '');
 }
 $h->start;
 
-sub hits { Test::Client::counter($h, 'loop_hits') }
+sub hits { $h->counter('loop_hits') }
 
 # A long file is known by its head: nobody wants to read all of it.
 sub learn_range {
@@ -105,7 +104,7 @@ for my $f ('cut.bin', 'copied/cut.bin') {
 # after VALID.
 my @kinds = qw(fifo gone dir revoked grown link);
 for my $kind (@kinds) {
-    ok Test::Client::learn($h, "/$kind.txt"), "$kind.txt is known";
+    ok $h->learn("/$kind.txt"), "$kind.txt is known";
 }
 unlink map "$docs/$_.txt", qw(fifo gone dir link);
 mkfifo "$docs/fifo.txt", 0666;
@@ -140,7 +139,7 @@ close $writer;
     my $body = sub { "version $_[0]\n" x 200 };
     my ($n, %seen, @bad) = (0);
     put('replaced.txt', $body->(0));
-    ok Test::Client::learn($h, '/replaced.txt'), 'replaced.txt is known';
+    ok $h->learn('/replaced.txt'), 'replaced.txt is known';
     my $end = time + 4;
     my $c = Test::Client->new($h->port);
     while (time < $end) {

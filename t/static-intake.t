@@ -3,7 +3,6 @@
 # that was sent together is lost or answered out of order.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Client;
 use Test::Httpd;
 use Test::More;
@@ -30,7 +29,7 @@ MaxKeepAliveRequests 0
 EnableSendfile off
 END
 
-sub hits { return Test::Client::counter($h, 'loop_hits') }
+sub hits { return $h->counter('loop_hits') }
 
 # Each file is httpd's to answer twice, in different orders.
 my $good = 0;

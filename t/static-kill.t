@@ -3,7 +3,6 @@
 # takes its seat and learns again.
 use strict;
 use warnings;
-use lib 't/lib';
 use POSIX ();
 use Socket qw(unpack_sockaddr_in);
 use Test::Client;
@@ -20,7 +19,7 @@ KeepAliveTimeout 60
 END
 $h->start;
 ok seated(), "$seats loops";
-ok Test::Client::learn($h, '/1k.txt'), 'a file is known';
+ok $h->learn('/1k.txt'), 'a file is known';
 
 # Has each seat a process, and none of these?
 sub seated {
@@ -116,7 +115,7 @@ for my $kill (1 .. $kills) {
     is scalar(grep { ($_->get('/1k.txt') // {})->{status} } @others),
         @others, 'the others are answered as before';
     ok seated($victim), 'its seat has a new process';
-    ok Test::Client::learn($h, '/1k.txt'), 'which learns again';
+    ok $h->learn('/1k.txt'), 'which learns again';
 }
 my ($good, $bad) = $stop->();
 cmp_ok $good, '>', 100, "$good answers on connections of their own";

@@ -2,7 +2,6 @@
 # stock httpd writes for the same requests.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::More;
 use Test::Twin;
 use Time::HiRes qw(sleep time);

@@ -3,7 +3,6 @@
 use strict;
 use warnings;
 no warnings "qw"; # %!200,304{Host}i
-use lib 't/lib';
 use Test::More;
 use Test::Twin;
 use Time::HiRes qw(sleep time);

@@ -3,9 +3,9 @@
 # the number of files. FILES=100000 for more than CI has time for.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Client;
 use Test::Httpd;
+use Test::Memory;
 use Test::More;
 use Test::Static;
 
@@ -25,7 +25,7 @@ mkdir $h->root . "/htdocs/$_" for 0 .. 199;
 Test::Static::old_file($h, name($_), text($_)) for 1 .. $files;
 $h->start;
 my ($child) = $h->children;
-my $before = $h->anonymous($child);
+my $before = Test::Memory::anonymous($child);
 my @c = map Test::Client->new($h->port), 1 .. 8;
 
 # @n requests, each for one of the first @of files. @return how many answers
@@ -46,12 +46,12 @@ my $seed = $ENV{SEED} || time;
 srand $seed;
 is ask($requests, $files), 0, "$requests requests for $files files"
     or diag "SEED=$seed";
-cmp_ok Test::Client::counter($h, 'loop_hits'), '>', 0, 'some by the loop';
+cmp_ok $h->counter('loop_hits'), '>', 0, 'some by the loop';
 
 # An entry has a key, a path, a head and its place in tables: 2 KiB at most.
 # The rest is httpd's threads, which have all worked by now.
 my $limit = $memory * 1024 + $entries * 2 + 4096;
-my $grown = $h->anonymous($child) - $before;
+my $grown = Test::Memory::anonymous($child) - $before;
 SKIP: {
     skip 'a sanitizer has memory of its own', 1 if $ENV{SANITIZER};
     cmp_ok $grown, '<', $limit, "$grown KiB more than before";
@@ -59,19 +59,19 @@ SKIP: {
 
 # What is asked for often is the loop's, in spite of all the others.
 ask(2000, 100);
-my $hits = Test::Client::counter($h, 'loop_hits');
+my $hits = $h->counter('loop_hits');
 is ask(1000, 100), 0, '1000 requests for 100 of them';
-$hits = Test::Client::counter($h, 'loop_hits') - $hits;
+$hits = $h->counter('loop_hits') - $hits;
 cmp_ok $hits, '>', 900, "$hits of them by the loop";
 is_deeply [ $h->children ], [$child], 'the child lives';
 
 # The status tells what the cache holds and what was pushed out.
-ok $h->wait_for(sub { Test::Client::counter($h, 'cache_entries') }, 5),
+ok $h->wait_for(sub { $h->counter('cache_entries') }, 5),
     'entries are told';
-cmp_ok Test::Client::counter($h, 'cache_entries'), '<=', $entries,
+cmp_ok $h->counter('cache_entries'), '<=', $entries,
     'no more than may be';
-cmp_ok Test::Client::counter($h, 'cache_bytes'), '<=', $memory << 20,
+cmp_ok $h->counter('cache_bytes'), '<=', $memory << 20,
     'nor more memory';
-cmp_ok Test::Client::counter($h, 'evicted'), '>', 0, 'others had to go';
+cmp_ok $h->counter('evicted'), '>', 0, 'others had to go';
 $h->finish;
 done_testing;

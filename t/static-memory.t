@@ -3,10 +3,10 @@
 # no process ends.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Cgroup;
 use Test::Client;
 use Test::Httpd;
+use Test::Memory;
 use Test::More;
 use Test::Static;
 
@@ -32,7 +32,7 @@ $h->start;
 my ($child) = $h->children;
 ok scalar(grep { $_ == $child } $group->processes),
     "the processes may have $limit MiB";
-my $before = $h->anonymous($child);
+my $before = Test::Memory::anonymous($child);
 
 # As many requests as there are files of the kind, at random. @return how
 # many answers were wrong
@@ -53,15 +53,15 @@ sub some_of {
 for my $round (1 .. 4) {
     is some_of($_), 0, "round $round: $_ files" for qw(small large);
 }
-my $hits = Test::Client::counter($h, 'loop_hits');
+my $hits = $h->counter('loop_hits');
 cmp_ok $hits, '>', 500, "$hits by the loop";
 cmp_ok $group->pressed, '>', 0,
     'the limit was met ' . $group->pressed . ' times';
-my $grown = $h->anonymous($child) - $before;
+my $grown = Test::Memory::anonymous($child) - $before;
 # 2 KiB for each of 1500 entries; the rest is httpd's threads
 cmp_ok $grown, '<', $memory * 1024 + 1500 * 2 + 4096,
     "$grown KiB more than before";
-ok Test::Client::learn($h, '/1k.txt'), 'a new file is learned';
+ok $h->learn('/1k.txt'), 'a new file is learned';
 is $group->killed, 0, 'the kernel has ended none for want of memory';
 is_deeply [ $h->children ], [$child], 'the child lives';
 $h->finish;

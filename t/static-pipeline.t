@@ -2,7 +2,6 @@
 # half-closed: all are answered, in order.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Client;
 use Test::Httpd;
 use Test::More;
@@ -19,7 +18,7 @@ $body{'/big.bin'} = join '', map chr($_ % 251), 1 .. 300_000;
 Test::Static::old_file($h, $_, $body{$_}) for keys %body;
 $h->start;
 my @known = sort keys %body;
-ok Test::Client::learn($h, $_), "$_ is known" for @known[ 0 .. 6 ];
+ok $h->learn($_), "$_ is known" for @known[ 0 .. 6 ];
 @known = (@known[ 1 .. 6 ], '/big.bin');
 
 # Sends targets as one piece of bytes in pieces of the given sizes; reads
@@ -51,12 +50,12 @@ sub pipeline {
     return '';
 }
 
-my $before = Test::Client::counter($h, 'loop_hits');
+my $before = $h->counter('loop_hits');
 is pipeline([ ($known[0]) x 200 ]), '', '200 times the same';
 is pipeline([ ('/big.bin') x 30 ]), '', '30 times by sendfile';
 is pipeline([ map $known[ $_ % @known ], 0 .. 299 ]), '',
     '300 of all sizes: more parts than one call takes';
-cmp_ok Test::Client::counter($h, 'loop_hits') - $before, '>', 400,
+cmp_ok $h->counter('loop_hits') - $before, '>', 400,
     'most of them by the loop';
 is pipeline([ @known, '/none', @known, '/none2', @known ]), '',
     'unknown ones between them, in order';

@@ -7,6 +7,7 @@ use IO::Socket::INET;
 use POSIX ();
 use Test::Client;
 use Test::Httpd;
+use Test::Memory;
 use Test::More;
 use Test::Static;
 use Time::HiRes qw(sleep);
@@ -77,8 +78,8 @@ sub client {
     print {$out} "$n $lost\n";
 }
 
-$h->settled_memory(2); # the first one is still growing
-my $memory = $h->settled_memory(2);
+Test::Memory::settled($h, 2); # the first one is still growing
+my $memory = Test::Memory::settled($h, 2);
 local $SIG{PIPE} = 'IGNORE';
 my @kinds = qw(keep idle idle cut each each);
 my @pipes;
@@ -102,7 +103,7 @@ for (1 .. $restarts) {
 }
 is $good, $restarts, "$restarts graceful restarts";
 my $hits = 0;
-$h->wait_for(sub { $hits = Test::Client::counter($h, 'loop_hits') }, 10);
+$h->wait_for(sub { $hits = $h->counter('loop_hits') }, 10);
 cmp_ok $hits, '>', 0, "the loops of the last generation answered ($hits)";
 open my $f, '>', $end_file or die $!;
 close $f;
@@ -113,6 +114,6 @@ for my $p (@pipes) {
     cmp_ok $n, '>', 20, "$kind: $n answers";
     is $lost, 0, "$kind: none lost";
 }
-$h->same_memory($memory, $h->settled_memory(2), $restarts);
+Test::Memory::same($memory, Test::Memory::settled($h, 2), $restarts);
 $h->finish;
 done_testing;

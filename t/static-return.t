@@ -3,7 +3,6 @@
 # as that is possible, whatever pace the client has.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Client;
 use Test::Httpd;
 use Test::More;
@@ -19,7 +18,7 @@ my $large = join '', map chr($_ * 11 % 256), 1 .. 200_000;
 Test::Static::old_file($h, 'large.bin', $large);
 $h->start;
 
-sub hits { return Test::Client::counter($h, 'loop_hits') }
+sub hits { return $h->counter('loop_hits') }
 
 # The first of their connection: some are learned from, the rest known, and
 # afterwards none is httpd's, without a further request.
@@ -29,12 +28,12 @@ for my $c (@first) {
     select undef, undef, undef, 0.01;
 }
 # The second answer makes it known, maybe after its connection was looked at.
-ok $h->wait_for(sub { Test::Client::counter($h, 'connections') >= 38 }, 5),
+ok $h->wait_for(sub { $h->counter('connections') >= 38 }, 5),
     'connections idle at the loop after their first answer'
-    or diag Test::Client::counter($h, 'connections');
+    or diag $h->counter('connections');
 $_->close for @first;
 
-ok Test::Client::learn($h, "/$_"), "$_ is known" for '1k.txt', 'large.bin';
+ok $h->learn("/$_"), "$_ is known" for '1k.txt', 'large.bin';
 
 # Three audits at least; each costs its own request and maybe the next.
 for my $file ('1k.txt', 'large.bin') {

@@ -2,7 +2,6 @@
 # count those of httpd's threads.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::More;
 use Test::Twin;
 use IO::Socket::INET;

@@ -2,7 +2,6 @@
 # file, not twice by each.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Client;
 use Test::Httpd;
 use Test::More;

@@ -3,7 +3,6 @@
 # logs, with and without RequestReadTimeout.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Client;
 use Test::More;
 use Test::Twin;

@@ -2,7 +2,6 @@
 # get, keep nobody else waiting. Counts only, no times.
 use strict;
 use warnings;
-use lib 't/lib';
 use POSIX ();
 use Test::Client;
 use Test::Httpd;
@@ -22,7 +21,7 @@ my $text = join '', map chr($_ * 13 % 256), 1 .. 8 << 20;
 Test::Static::old_file($h, 'big.bin', $text);
 Test::Static::old_file($h, 'huge.bin', '', size => 1 << 30);
 $h->start;
-ok Test::Client::learn($h, '/1k.txt'), 'a small file is known';
+ok $h->learn('/1k.txt'), 'a small file is known';
 ok Test::Static::learn_long($h, $_), "$_ is known"
     for '/big.bin', '/huge.bin';
 
@@ -43,10 +42,10 @@ my @heads = map Test::Client->new($h->port), 1 .. 200;
 $_->send("GET /1k.txt HTTP/1.1\r\nHost: loc") for @heads;
 my @stuck = map Test::Client->new($h->port, rcvbuf => 4096), 1 .. 100;
 $_->send(Test::Client::request('/big.bin')) for @stuck;
-my $before = Test::Client::counter($h, 'loop_hits');
+my $before = $h->counter('loop_hits');
 is small(1000), 1000, '1000 answers while 200 do not end their request and '
     . '100 do not read';
-cmp_ok Test::Client::counter($h, 'loop_hits') - $before, '>', 900,
+cmp_ok $h->counter('loop_hits') - $before, '>', 900,
     'by the loop';
 
 # Slow but alive: a little now and then, for longer than Timeout.
@@ -71,8 +70,8 @@ is scalar(grep { $_->{in} =~ m{^HTTP/1\.1 408 } } @heads), 200,
 my @whole = grep { $_->end(10 * $slow); length $_->{in} >= length $text }
     @stuck;
 is scalar @whole, 0, 'who does not read is given up after Timeout';
-ok $h->wait_for(sub { Test::Client::counter($h, 'connections') <= 4 }, 10),
-    'no connection is left' or diag Test::Client::counter($h, 'connections');
+ok $h->wait_for(sub { $h->counter('connections') <= 4 }, 10),
+    'no connection is left' or diag $h->counter('connections');
 is $h->get('/none')->{status}, 404, 'httpd has threads that are free';
 is small(100), 100, 'and small ones are answered as before';
 

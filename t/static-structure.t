@@ -2,7 +2,6 @@
 # request, epoll_ctl calls per connection.
 use strict;
 use warnings;
-use lib 't/lib';
 use POSIX qw(:sys_wait_h);
 use Test::Client;
 use Test::Httpd;
@@ -26,7 +25,7 @@ KeepAliveTimeout 60
 END
 Test::Static::old_file($h, 'large.bin', 'l' x 200_000);
 $h->start;
-ok Test::Client::learn($h, "/$_"), "$_ is known" for '1k.txt', 'large.bin';
+ok $h->learn("/$_"), "$_ is known" for '1k.txt', 'large.bin';
 my ($loop) = $h->threads('static');
 ok $loop, 'there is a loop' or BAIL_OUT('no loop');
 
@@ -66,7 +65,7 @@ sub total {
 my $requests = 2000;
 my @open = map Test::Client->new($h->port), 1 .. 20;
 $_->get('/1k.txt') for @open;
-my ($before, $good) = (Test::Client::counter($h, 'loop_hits'), 0);
+my ($before, $good) = ($h->counter('loop_hits'), 0);
 my $c = calls(sub {
     for (1 .. $requests / @open) {
         $_->send(Test::Client::request('/1k.txt')) for @open;
@@ -79,7 +78,7 @@ my $c = calls(sub {
 SKIP: {
     skip 'strace may not attach', 5 unless $c;
     is $good, $requests, "$requests requests on 20 connections";
-    my $hits = Test::Client::counter($h, 'loop_hits') - $before;
+    my $hits = $h->counter('loop_hits') - $before;
     # one in a thousand is an audit, and comes back with a crossing
     cmp_ok $hits, '>', $requests * .97, "$hits of them by the loop";
     my $per = total($c, grep !/^epoll_p?wait/, keys %$c) / $requests;

@@ -5,7 +5,6 @@
 # answers tell.
 use strict;
 use warnings;
-use lib 't/lib';
 use IO::Select;
 use IO::Socket::INET;
 use POSIX ();

@@ -2,7 +2,6 @@
 # are answered as by stock httpd.
 use strict;
 use warnings;
-use lib 't/lib';
 use POSIX qw(strftime);
 use Test::More;
 use Test::Twin;

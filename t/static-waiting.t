@@ -2,7 +2,6 @@
 # bounded and counted, they get all of it in the end, and others are answered.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Client;
 use Test::Httpd;
 use Test::More;
@@ -23,7 +22,7 @@ my %body = (
 );
 Test::Static::old_file($h, $_, $body{$_}) for keys %body;
 $h->start;
-ok Test::Client::learn($h, $_), "$_ is known" for sort(keys %body), '/1k.txt';
+ok $h->learn($_), "$_ is known" for sort(keys %body), '/1k.txt';
 
 # Resident memory of the child, in bytes.
 sub resident {
@@ -40,7 +39,7 @@ for my $names ([ '/large.bin' ], [ '/small.bin' ],
     my $name = join ' and ', @$names;
     my @targets = map $names->[ $_ % @$names ], 0 .. 199;
     my $before = resident();
-    my $hits = Test::Client::counter($h, 'loop_hits');
+    my $hits = $h->counter('loop_hits');
     my @c = map Test::Client->new($h->port, rcvbuf => 4096), 1 .. $clients;
     my $bytes = join '', map Test::Client::request($_), @targets;
     for my $c (@c) {
@@ -48,12 +47,12 @@ for my $names ([ '/large.bin' ], [ '/small.bin' ],
     }
     my $waiting = 0;
     ok $h->wait_for(sub {
-        my $now = Test::Client::counter($h, 'waiting_bytes');
+        my $now = $h->counter('waiting_bytes');
         my $same = $now && $now == $waiting;
         $waiting = $now;
         return $same;
     }, 10), "$name: something is kept";
-    cmp_ok Test::Client::counter($h, 'loop_hits') - $hits, '>=', $clients,
+    cmp_ok $h->counter('loop_hits') - $hits, '>=', $clients,
         '... for each of them';
     # beyond the bound one head and 1 KiB of requests each
     cmp_ok $waiting, '<', $bound + $clients * 2048, '... within the bound';
@@ -77,7 +76,7 @@ for my $names ([ '/large.bin' ], [ '/small.bin' ],
     }
     is $wrong, '', '... and what came is right';
     $_->close for @c;
-    ok $h->wait_for(sub { !Test::Client::counter($h, 'waiting_bytes') }, 10),
+    ok $h->wait_for(sub { !$h->counter('waiting_bytes') }, 10),
         '... nothing is kept when they have gone';
 }
 $h->finish;

@@ -4,7 +4,6 @@
 # others are asked: each answer and each line of the log is stock httpd's.
 use strict;
 use warnings;
-use lib 't/lib';
 use IO::Socket::IP;
 use Test::Client;
 use Test::Httpd;
@@ -96,7 +95,7 @@ sub compare {
     is_deeply everywhere($port, @hosts), $want, "$name: stock's answers";
     is_deeply lines($fixed, $port, 10 * @hosts),
         lines($stock, $stock_port, 10 * @hosts), "$name: stock's log lines";
-    cmp_ok Test::Client::counter($fixed, 'loop_hits'), '>=', 4 * @hosts,
+    cmp_ok $fixed->counter('loop_hits'), '>=', 4 * @hosts,
         "$name: the loop has answered";
     $_->finish for $stock, $fixed;
     return;

@@ -3,7 +3,6 @@
 # has had his.
 use strict;
 use warnings;
-use lib 't/lib';
 use Test::Client;
 use Test::Httpd;
 use Test::More;
@@ -20,7 +19,7 @@ $Test::Slow::conf
 END
 Test::Slow::script($h);
 $h->start;
-ok Test::Client::learn($h, '/1k.txt'), 'a file is known';
+ok $h->learn('/1k.txt'), 'a file is known';
 
 my @slow = map request($h, '/cgi/slow'), 1 .. $threads;
 is scalar(grep { served_by($_) } @slow), $threads, 'all threads are busy';

@@ -103,26 +103,4 @@ sub end {
     return $self->{fate} // '';
 }
 
-# A counter, over all seats (needs SetHandler cpuaffinity-status there).
-sub counter {
-    my ($h, $name) = @_;
-    my $sum = 0;
-    $sum += $_->{$name} for @{ $h->json('/status?json')->{seats} };
-    return $sum;
-}
-
-# Asks for the target until the loop answers it on a first and on a later
-# request of a connection, on every seat. @return true when it does
-sub learn {
-    my ($h, $target, @fields) = @_;
-    return $h->wait_for(sub {
-        my $before = counter($h, 'loop_hits');
-        for (1 .. 8) {
-            my $c = Test::Client->new($h->port);
-            for (1 .. 3) { $c->get($target, @fields) or last }
-        }
-        counter($h, 'loop_hits') - $before >= 24;
-    }, 10);
-}
-
 1;

@@ -385,6 +385,29 @@ sub json {
     return JSON::PP::decode_json($r->{body});
 }
 
+# A counter of the status (at /status), summed over all seats.
+sub counter {
+    my ($self, $name) = @_;
+    my $sum = 0;
+    $sum += $_->{$name} for @{ $self->json('/status?json')->{seats} };
+    return $sum;
+}
+
+# Asks for the target until the loop answers it on a first and on a later
+# request of a connection, on every seat. @return true when it does
+sub learn {
+    my ($self, $target, @fields) = @_;
+    require Test::Client;
+    return $self->wait_for(sub {
+        my $before = $self->counter('loop_hits');
+        for (1 .. 8) {
+            my $c = Test::Client->new($self->port);
+            for (1 .. 3) { $c->get($target, @fields) or last }
+        }
+        $self->counter('loop_hits') - $before >= 24;
+    }, 10);
+}
+
 sub log { _slurp("$_[0]{root}/logs/error_log") }
 
 # Seats whose sockets a neighbour serves just now, as the log tells (at info).
@@ -463,57 +486,6 @@ sub cpu_ticks {
     $stat =~ s/.*\) //s;
     my @f = split ' ', $stat;
     return $f[11] + $f[12];
-}
-
-# KiB of memory that are the process's own (not of files, not shared). The
-# figure in status is not exact, it is off by some pages for each CPU.
-sub anonymous {
-    my ($self, $pid) = @_;
-    my ($kib) = _slurp("/proc/$pid/smaps_rollup") =~ /^Anonymous:\s+(\d+) kB/m;
-    return $kib
-        // (_slurp("/proc/$pid/status") =~ /^RssAnon:\s+(\d+) kB/m)[0];
-}
-
-# The memory of a server as a graceful restart leaves it, nobody asking for
-# anything: {parent, child} in KiB, child being the largest of @n; undef if it
-# does not settle. The same at any time, but for what was not given back.
-sub settled_memory {
-    my ($self, $n) = @_;
-    $self->graceful or return undef;
-    # until all threads have started: as many in each child, for a while
-    my ($last, $since) = ('', time);
-    $self->wait_for(sub {
-        my @c = $self->children;
-        my %threads = map { (_threads_of($_) => 1) } @c;
-        my $now = join ' ', @c, sort keys %threads;
-        ($last, $since) = ($now, time) if $now ne $last;
-        return @c == $n && keys %threads == 1 && time - $since >= 0.5
-            && (keys %threads)[0] >= $self->_all_threads;
-    }, 30) or return undef;
-    my @children = sort { $a <=> $b }
-        map { $self->anonymous($_) } $self->children;
-    return { parent => $self->anonymous($self->parent),
-        child => $children[-1] };
-}
-
-# Two tests: after so many restarts the memory is what it was before. The
-# allocators' own growth ends after a few, at less than 64 KiB; what is lost
-# at each restart adds up, 2 KiB at each being too much: within 2 MiB after a
-# thousand. A child may have one more of malloc's arenas in use than another.
-sub same_memory {
-    my ($self, $before, $now, $restarts) = @_;
-    my %limit = (parent => 128 + 2 * $restarts);
-    $limit{child} = 512 + $limit{parent};
-    for my $who (qw(parent child)) {
-        my ($was, $is) = map { $_ ? $_->{$who} : undef } $before, $now;
-      SKIP: {
-            Test::More::skip('a sanitizer has memory of its own', 1)
-                if $ENV{SANITIZER};
-            my $ok = $was && $is && $is - $was <= $limit{$who};
-            Test::More::ok($ok, sprintf '%s: %s KiB, then %s after %d'
-                . ' restarts', $who, $was // '?', $is // '?', $restarts);
-        }
-    }
 }
 
 # Stops httpd (TERM, or the signal given) and waits; KILL after 20 seconds.

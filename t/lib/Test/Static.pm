@@ -5,7 +5,7 @@ package Test::Static;
 #   my $h = Test::Static::server(conf => "KeepAliveTimeout 60\n");
 #   Test::Static::old_file($h, 'a.txt', $text);  # may be repeated at once
 #   $h->start;
-#   Test::Client::learn($h, '/1k.txt');
+#   $h->learn('/1k.txt');
 #   my @c = map Test::Client->new($h->port), 1 .. 4;
 #   my ($good, @t) = Test::Static::take_turns($h, \@c, 1000, '/1k.txt');
 #   Test::Static::quantile(.99, @t);
@@ -54,13 +54,13 @@ sub old_file {
 sub learn_long {
     my ($h, $target) = @_;
     return $h->wait_for(sub {
-        my $before = Test::Client::counter($h, 'loop_hits');
+        my $before = $h->counter('loop_hits');
         for (1 .. 3) {
             my $c = Test::Client->new($h->port);
             $c->send(Test::Client::request($target));
             $c->more;
         }
-        Test::Client::counter($h, 'loop_hits') > $before;
+        $h->counter('loop_hits') > $before;
     }, 10);
 }
 
