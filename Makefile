@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # mod_cpuaffinity: everything is built into build/, on top of apxs.
 #   make            the module and the command line tool
 #   make deps       installs the Debian packages that are missing

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mod_cpuaffinity: pins the processes, the listener and the worker threads
  * of httpd's MPM to CPUs, and turns mpm_event's children into a fixed set of

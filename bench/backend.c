@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A backend that serves one request at a time, for the "flaky" scenario:
  * mostly 10 to 50 ms, sometimes a whole second. Others wait in its backlog.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The least that answering a request costs here: an epoll loop per CPU that
  * receives, counts ends of requests and sends a prepared answer. No server:
  * it looks at no request, has no time limits, and gives up a connection whose

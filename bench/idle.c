@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Many keep-alive connections of which few are active at a time (C10K).
  *
  *   idle PORT PATH CONNECTIONS ACTIVE SECONDS LOGFILE [RATE]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Programs started from pinned threads: CPUAffinityChildren original and
 # inherit, under mod_cgi, mod_cgid and mod_ext_filter.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Each directive's mistakes are found by -t, with directive, argument and
 # reason; -t and start agree.
 use strict;

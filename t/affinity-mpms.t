@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # mpm_worker as mpm_event; mpm_prefork: process sets only. Names, the watcher,
 # and that nothing happens while everything is off.
 use strict;

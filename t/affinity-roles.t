@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Masks of every thread by role, for the policies of the documentation, on a
 # real mpm_event: through load, a child's death and a graceful restart.
 use strict;

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """One tiny scenario with two contestants; the figures of results.json and of
 report.html are computed once more here, from the raw samples."""
 

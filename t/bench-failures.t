@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """When the bench cannot go on: one clear message, everything stopped, what
 was measured is kept."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The bare epoll loop that is the limit to compare with: stock httpd's bytes,
 # also for pipelined and cut requests, and it ends with its parent.
 use strict;

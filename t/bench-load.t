@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """What the load generators are asked and what is made of their figures: by
 the bench's own functions, against the bare epoll loop."""
 

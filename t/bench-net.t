@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The bench has a loopback with the congestion control that is asked for, or
 says why not and goes on."""
 

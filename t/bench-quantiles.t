@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The bench's quantiles and medians against R's: recorded raw files of h2load
 in t/data, with R's answers beside them (quantiles.R made quantiles.tsv).
 Where R is installed it is asked again. And wrk's output, recorded, as it is

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The table of targets: its arithmetic on results made here, and what is said
 of figures that a run does not have."""
 

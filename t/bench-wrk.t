@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """A run with wrk: the scenario decides who takes part, and the figures are
 those that wrk counted."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The command line tool: what it prints for programs, what it refuses and
 # how, and its view of running httpds with and without the module.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Every source compiles for the oldest httpd that is promised: with the newer
 # versions' names hidden (-DCOMPAT_OLDEST, src/base/compat.h), and with the
 # headers in INCLUDES, a list of directories, if that is set.

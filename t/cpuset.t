@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The CPUs that httpd may use follow its cpuset at each restart, and a taskset
 # of the administrator's holds in it; "auto" counts anew.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # make deps beside another program that installs, and after one that was
 # broken off: t/deps is run with a package manager that is none, but says what
 # Debian's says.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The directive table, the sample configuration and the manual name the same
 # directives with the same defaults, and every member of a configuration
 # struct has a create default and a merge rule.

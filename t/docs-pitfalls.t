@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # docs/pitfalls.md: entries are numbered without a gap, each names a test, and
 # what the documents name is there: tests, and files of the source by the
 # folder and name that they have below src.

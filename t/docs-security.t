@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # docs/security.md and the code name the same modules, rules and filters.
 use strict;
 use warnings;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the oracle takes for a difference: the servers it compares are started
 # until their answers with several ranges are equally long, so that the length
 # counts like every other byte.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # FixedProcesses auto: one process per CPU that may be used, but no more than
 # a quota of the control group allows.
 use strict;

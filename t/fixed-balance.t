@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A seat whose workers are all busy gives new connections to a seat with
 # idle ones; with FixedBalance off they wait.
 use strict;

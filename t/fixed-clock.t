@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The time of day is set back by hours: what the module waits for, it waits for
 # by the monotonic clock. A Listen that was removed is refused soon, surplus
 # sockets are closed, idle connections end; Date is the new time.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A child that cannot have its loop (eventfd, epoll or a thread is denied)
 # serves the sockets of its seat as plain mpm_event, or ends with a message and
 # is replaced: every request is answered, in some processes without a loop or

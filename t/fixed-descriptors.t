@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Idle connections never take the descriptors that httpd answers with: with
 # more of them than a process may have open, the oldest are closed, as httpd
 # closes idle ones, and every request is answered.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Connections that the loop hands to httpd's threads are ordinary ones: the
 # right client, IPv4 and IPv6, TLS, HTTP/2, CGI, a proxy with a unix: backend
 # in the same server; clients that vanish disturb nobody.

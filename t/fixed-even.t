@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A loop that is the bottleneck while another idles gives it some of its
 # connections (FixedBalance): none is lost, and both loops serve.
 use strict;

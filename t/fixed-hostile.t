@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A child that is not ours any more does what it likes with the memory that it
 # shares: it cannot end its parent (by cutting what that has mapped), nor its
 # siblings (by bytes that they read), and clients get what they asked for.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # HTTP/2 over graceful restarts, stock httpd and the fixed mode in turns: every
 # connection can be made, streams are refused in order (GOAWAY) where httpd
 # refuses them, and hardly one is left without a word: a few of a hundred

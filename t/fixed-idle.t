@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Idle keep-alive connections take no room among httpd's threads, whoever gave
 # the last answer: they wait at the loop, which hands them over when they ask
 # again. Their counts, logs and timeouts are what they are in httpd.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Restarts that follow one another faster than all processes begin: whichever
 # is there serves the sockets of those that have not come yet, at once. One
 # process of each generation comes in time, the other never does.

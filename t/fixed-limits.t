@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Descriptors run out: the loop stops accepting for a while, does not spin,
 # the child lives on and serves again when there are some.
 use strict;

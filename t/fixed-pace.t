@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # More busy connections than httpd has threads, while nothing is learned yet:
 # after a graceful restart all of them are for the few threads of the new
 # processes. Those that cannot be served at once wait; none is lost, neither

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # FixedProcesses: the MPM's directives are replaced, wherever they stand, and
 # the number of children stays what it is.
 use strict;

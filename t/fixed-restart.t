@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Graceful restarts under load: no request fails, no connection is reset,
 # neither with a connection per request nor on kept-alive connections that
 # were idle when the restart came.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Many seats, more than this machine has CPUs: all serve; half of them stuck
 # or dead, their neighbours stand in; their counters add up.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The seats' listening sockets: as many as seats for every Listen, nothing lost
 # when their number changes, nothing left behind.
 use strict;

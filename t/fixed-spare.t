@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # mpm_event asks for more MaxRequestWorkers as soon as the threads of one
 # process are busy, since the fixed mode sets MinSpareThreads high: the module
 # explains that line, right after it, whatever LogLevel is; and only that line,

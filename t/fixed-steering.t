@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # FixedSteering: a connection reaches the seat of the CPU that it comes from.
 use strict;
 use warnings;

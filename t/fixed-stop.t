@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Stopping and dying with connections waiting: a graceful restart serves
 # them all, a graceful stop refuses new ones at once, a killed child takes
 # only what it was serving along, a stuck one is stood in for.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Every fuzz target replays its corpus: what once was found stays found.
 # (make fuzz searches on.)
 use strict;

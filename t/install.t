@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # "make install" and "uninstall" below a DESTDIR: every file where apxs says,
 # none that somebody has edited is touched.
 use strict;

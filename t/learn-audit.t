@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What is noticed although the configuration does not show it: a module behind
 # a known name that chooses files itself (R2), and one whose answers change
 # without the file (the audit: one hit in a thousand is httpd's). An audit in

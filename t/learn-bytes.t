@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # No answer is older than 60 seconds, though nothing of the file but its bytes
 # has changed: what is written through a mapping shows in no time for long (on
 # tmpfs never). httpd's answer renews only bytes that are the file's, at the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Constants by which httpd decides about connection and protocol, set in a
 # server, a directory, a location or for files. Learned by requests
 # whose answers do not show them, then asked by others: as stock httpd.

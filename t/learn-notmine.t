@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the loop does not recognise is httpd's: it is counted by reason, and
 # named at LogLevel debug, the field by its name and never by its value. And
 # what compressed an answer is named where that is why it is not learned.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What stands in the way of repeating answers is said per virtual host and
 # section, with file, line, rule and advice; and what a section refuses is
 # refused for that section's requests only: A is learned (or not), B would get

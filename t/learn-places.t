@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Access control is never bypassed: each kind of rule in each kind of place.
 # A is let in (or is not), B gets what stock httpd gives it, and the loop
 # answers neither.

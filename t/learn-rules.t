@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # docs/security.md, R0 to R8: for each rule a pair of requests. A is learned if
 # the rule is broken, B must then differ. Both are compared with stock httpd.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # docs/security.md, S1 and S2: what is refused for a whole server, with the module
 # or directive named, and what must be learned all the same.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What SetEnvIf and BrowserMatch look for is evaluated by the loop only in a
 # form whose time no client controls; all else is httpd's, with httpd's answer.
 # The CPU time of the loop's thread is what counts, not how long anything took.

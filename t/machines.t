@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What /sys shows of the machine is a description that may be wrong: httpd
 # starts all the same, with the CPUs that the kernel's mask has. Trees of files
 # that no kernel makes, and containers' views of a real one.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The plans of t/plans/*.txt: the first line is the command, the rest what it
 # prints. "perl t/plan-golden.t --update" writes the files anew; look at the
 # difference before committing it.

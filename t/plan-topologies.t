@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Plans on the topologies of real machines, lstopo exports in
 # ../shared/topologies (or $SHARED/topologies): for several units and numbers
 # of processes, only allowed CPUs are used, units are not cut, nobody is left

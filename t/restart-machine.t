@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A restart does not end httpd for what has become of the machine: CPUs that
 # have gone, memory, descriptors, sockets and threads that cannot be had. What
 # is left goes on, with a message, and the next restart has all again.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Access logs of answers that do not end as usual: a client goes away, takes
 # too long, or sends blank lines until its connection ends.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A hit allocates nothing: calls of malloc and its kind on the loop's thread
 # are counted by a library in front of the C library's.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What answer.c derives from one captured 200 is, byte for byte, what stock
 # httpd answers: conditions, ranges, HEAD, connection fields, both versions.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The queues of the listening sockets overflow: a process stands still while
 # hundreds connect. What the kernel has accepted is served, whom it has turned
 # away comes again by itself, and all have their answer; the log stays quiet.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The loop repeats httpd's answers: learned after two, byte for byte.
 use strict;
 use warnings;

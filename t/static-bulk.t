@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # One client that takes 10 GiB as fast as it can beside a hundred small ones:
 # these keep their answers and their pace, and it is never stopped for them.
 use strict;

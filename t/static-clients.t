@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Real clients, on their own and as reverse proxies in front, against the
 # fixed-process mode with FixedStatic on: all answers right, most by the loop.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A large file that is not in memory: the loop has it read and goes on with
 # the others, instead of waiting for the disk.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Five thousand clients that are slow, half of them to ask and half of them to
 # read: those who are quick hardly notice, and no slow one is sent away.
 use strict;

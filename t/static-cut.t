@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A file that is cut in place while it is sent, in all combinations of
 # EnableSendfile and EnableMMAP: the client never gets a byte that stock
 # httpd's could not, and the connection ends short of the announced length.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The oracle: generated requests to stock httpd and to the fixed-process mode
 # with the same site: same bytes, same connection fate, same lines of the
 # access log. "make differential N=100000" runs the same for longer.

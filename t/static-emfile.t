@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Near the limit of descriptors idle connections go first, the loop does not
 # spin, no child ends, and whoever asks gets an answer.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Files that change while they are served: cut, replaced, revoked, of a kind
 # that must not be opened, longer than 32 bits count.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Clients that are faster than httpd: the next request is there before httpd
 # looks for one. Their connections go to the loop all the same, and nothing
 # that was sent together is lost or answered out of order.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Loops are killed while clients ask: lost are the connections that the killed
 # process had, and no other; what waits in its queue is served; a new process
 # takes its seat and learns again.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Access logs: for answers of the loop every log gets exactly the line that
 # stock httpd writes for the same requests.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Access logs, item by item: what the loop writes is what stock httpd writes,
 # and a virtual host whose log shows anything else is refused by name.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Many more files than a process may remember, asked for at random: every
 # answer is the right one, and memory is bounded by the directives, not by
 # the number of files. FILES=100000 for more than CI has time for.

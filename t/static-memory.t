@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Memory is short: the files are many times what the processes may have, and
 # the kernel takes pages back all the time. Answers go on, right ones, and
 # no process ends.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Many requests in one packet, known and unknown ones mixed, split anywhere,
 # half-closed: all are answered, in order.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Graceful restarts while the loop answers: nobody loses a request, on
 # keep-alive connections, with one connection each, and in pipelines that are
 # cut in two.

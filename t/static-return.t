@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A connection that httpd had for one request (to learn its answer, to compare
 # it in an audit, for something dynamic before it) is the loop's again as soon
 # as that is possible, whatever pace the client has.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # httpd's scoreboard: mod_status and ?auto count the loop's answers as they
 # count those of httpd's threads.
 use strict;

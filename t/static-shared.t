@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What one process has learned all of them repeat: httpd is asked twice for a
 # file, not twice by each.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Clients that are silent or slow, on the first request of a connection and on
 # later ones: what they get and what is logged is what stock httpd gives and
 # logs, with and without RequestReadTimeout.

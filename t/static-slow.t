@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Clients that are slow to ask or slow to read, and one that takes all it can
 # get, keep nobody else waiting. Counts only, no times.
 use strict;

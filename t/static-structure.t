@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What makes the loop fast, counted instead of timed: system calls per
 # request, epoll_ctl calls per connection.
 use strict;

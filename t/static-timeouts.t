@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # How long a client may idle, and how long it may take nothing, with virtual
 # hosts of one address that have times of their own or none: as stock httpd,
 # whether the answer left at once or in turns. httpd takes the KeepAliveTimeout

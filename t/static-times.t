@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Files of special times, and dates that clients may name: conditions and ranges
 # are answered as by stock httpd.
 use strict;

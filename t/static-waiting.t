@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Clients that ask for much at once and do not read: what is kept for them is
 # bounded and counted, they get all of it in the end, and others are answered.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What is answered depends on where a connection comes in: virtual hosts of
 # the same name on two ports, on two addresses, for IPv4 and IPv6, behind
 # wildcard, mapped and specific listening sockets. One is learned, then the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # All of httpd's threads are busy with slow dynamic requests, and more of
 # these wait: the loop's answers come all the same, and in the end everybody
 # has had his.

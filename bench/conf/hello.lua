@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- <h1>Hello NAME</h1> from the query string, for mod_lua.
 function handle(r)
     r.content_type = "text/html"

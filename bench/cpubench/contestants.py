@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who takes part: how each is configured, started and pinned.
 
 A contestant runs a site: "static", "many" (static, caches for 100 000 files),

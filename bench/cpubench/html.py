@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """report.html: tables from the summary, pictures from plots.R."""
 
 import base64

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The load generators h2load, and bench/idle.c for C10K (wrk.py has wrk).
 Each run is bounded in time; a generator that does not end is killed and says
 so."""

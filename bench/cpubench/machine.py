@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The machine the figures were taken on, and the versions of everything."""
 
 import glob

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The loopback that everything runs over: one of the bench's own, if it may.
 
 On a machine whose connections take BBR, timers send what a server writes, at

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Draws the pictures of the report: Rscript plots.R FOLDER PART PARTS, where
 # plots.py has written its CSV files; the parts run side by side. SVG with
 # real text, by svglite.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Hands the figures to plots.R as CSV files and runs it."""
 
 import csv

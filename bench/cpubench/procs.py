@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a tree of processes has used, as the kernel counts it.
 
 CPU time comes from the scheduler's nanosecond counters of every thread. When

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes everything that is read afterwards from one results structure."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the scenarios: sweep, warm-up, interleaved rounds.
 
 Everything that was measured is in self.results at any moment, so that an

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is measured. A scenario is data; load.py and rounds.py act on it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One server process under test: start, wait until it answers, stop by pid.
 
 Every server runs in the foreground as our child, in a process group of its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quantiles and medians. Quantiles are R's default (type 7), so that a
 figure here can be checked with quantile(x, p) there."""
 

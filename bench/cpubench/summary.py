@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Medians over rounds, with min and max, and ratios within the run.
 
 A run with errors is counted and named, and never averaged in.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The short table of the terminal, README's headline and docs' tables."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the static loop is meant to reach, as data, and how far a run got.
 
 A figure's value is the ratio of the medians over the rounds; with it go the

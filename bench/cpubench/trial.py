@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does what a configuration promises happen in this build? Asked of a running
 server, because directives may be accepted before they do anything."""
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What wrk tells the bench when it ends: counts, and the whole distribution
 -- of response times (microseconds and how many). Behind "--", DIRS FILES: as
 -- many files below /many, each request to one of them chosen uniformly; or

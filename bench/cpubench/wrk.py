@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """wrk as the load generator: whole seconds, and the distribution of response
 times that wrk.lua prints. wrk 4 has by then added to it what it thinks that
 requests would have seen that it did not send while it waited (its correction

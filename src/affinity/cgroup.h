@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cgroup: what the calling process's control groups allow it: a CPU quota,
  * a cpuset. No httpd header is needed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cpuset: sets of logical CPUs as the operating system numbers them, and the
  * CPUSET grammar of the directives. Any number of CPUs: sets are hwloc

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * deal: the order in which units are dealt to seats: neighbours land far
  * apart, on other packages first, then on other NUMA nodes, L3 caches, cores;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "affinity/discover.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * discover: hwloc's view of a machine. This machine's is taken in a process
  * of its own, since what stands in /sys is not ours to vouch for: hwloc may

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inherited: the CPUs that httpd may use at all, as those who started it
  * decide: a taskset, and the cpuset of its control group. Kept over restarts,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pin: CPU masks and names of threads: the operating system's side. Masks
  * have as many bits as the kernel needs; every mask that is set is read

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "affinity/plan.h"
 
 const plan_place *plan_seat(const plan *pl, int seat)

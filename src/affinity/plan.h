@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * plan: which CPUs each seat's process, listener and workers get. Plain data
  * made by a pure function of topology, policy, processes and threads.

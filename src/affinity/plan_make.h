@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * plan_make: makes the plan: a pure function of topology, policy, processes
  * and threads.

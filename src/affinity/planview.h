@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * planview: a plan for people (text) and for programs (JSON). Used by the
  * command line tool, -D DUMP_CPUAFFINITY and the status handler.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * planwarn: what is legal in a plan and yet likely not meant: CPUs left idle,
  * CPUs with more processes than others, quotas, isolated CPUs.

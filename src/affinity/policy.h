@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * policy: what the affinity directives ask for, as plain data, before any
  * topology is known. Parsed from the directives' arguments; the same parser

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seat: the index 0…N-1 that a child process holds within its generation,
  * and the counters of each seat. One table per generation, in shared memory

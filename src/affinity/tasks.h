@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tasks: the threads of a process as /proc/PID/task shows them. What a
  * kernel thread id refers to is known only to be right while it is read.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * topology: a flat row per logical CPU of a machine: this one, a synthetic
  * one, or one from an XML file.

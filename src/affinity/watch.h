@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * watch: the thread of each child that places workers as they appear (the
  * placer), then keeps every thread's mask as planned (the watcher).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clock: the time that deadlines are counted by. The wall clock may be set
  * back: it is for Date and logs only.

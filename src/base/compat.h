@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * compat: what one version of httpd 2.4 has and another has not, from 2.4.51
  * on. Nothing else asks for a version. -DCOMPAT_OLDEST compiles as if for the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * httpdate: the one date format that HTTP servers and clients send
  * ("Sun, 06 Nov 1994 08:49:37 GMT"). Pure, any thread.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * linear: regular expressions that are looked for in time linear in the text,
  * whatever the text is: the loop evaluates no others. A set of expressions

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * linear_parse: an alternative of a regular expression, as positions of an
  * automaton: a position is a place of the expression that takes one byte.

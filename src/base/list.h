@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* list: circular doubly linked lists inside their members. Internal to
  * cache. */
 #ifndef CPUAFFINITY_LIST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shared_mem: memory that the parent and its children share, all of it made
  * here. Each piece is a memfd, sealed before there is a child: its size can

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/shm_ring.h"
 
 #include <errno.h>

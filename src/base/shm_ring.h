@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shm_ring: a ring of messages in memory that processes share. Each of them
  * posts, and each reads what was posted at its own place and without a lock.

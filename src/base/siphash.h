@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * siphash: the keyed hash of Aumasson and Bernstein, so that nobody outside
  * can make keys that meet in one bucket. Pure, any thread.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timer_wheel: many timers, coarse and cheap: setting and clearing one are a
  * few stores. A timer expires at most TIMER_WHEEL_TICK late and never early.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cache: the answers that one loop may repeat. Keys are bytes (request_key);
  * a value is an answer and a file, shared by all keys of the same file, as a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cache_entry: what cache, cache_store and cache_file share: the limits, a
  * file, an entry. Plain data.

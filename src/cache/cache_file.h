@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cache_file: a file's identity, a look whether it still has it, and its
  * content as memory or descriptor. Internal to cache.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cache_store: the files of a cache, one for each (device, inode), within
  * the limits on memory and descriptors; the longest unused go first.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * key_hints: what workers may ask about the loop's cache, which is the loop's
  * alone: fingerprints of the keys that it can answer. A wrong "yes" costs a

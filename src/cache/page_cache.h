@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * page_cache: is a part of a file in memory, so that sending it does not wait
  * for a disk? Any thread; no httpd header is needed.

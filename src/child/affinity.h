@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * affinity: the life of the plan inside httpd: made when the configuration
  * is checked, announced at start, applied in each child. Called from the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * child: the fixed-process mode's part of a child's life: joins door, loop
  * and channels and follows httpd's hooks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fixed: the fixed-process mode's part of httpd's life: what has to happen
  * when, in the parent and in a child. Called from the hooks of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * takeback: a keep-alive connection of httpd's, whose next request the loop
  * can answer, goes back to the loop; one whose request may be learned gets a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "conf/config.h"
 
 #include "apr_lib.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * config: the module's configuration as data, and the directives' setters.
  * All directives are GLOBAL_ONLY but FixedStatic, which is per directory.

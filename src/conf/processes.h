@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * processes: FixedProcesses. The number of children is made fixed by
  * rewriting the MPM's directives in the configuration tree, before the MPM

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * spare: explains a message of mpm_event's. The mode sets MinSpareThreads so
  * high that the loss of one process is too few (processes.c), and the MPM

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tree: reads and rewrites httpd's configuration tree. Conditional sections,
  * includes and macros are flattened in it; other sections are searched too.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * detach: takes an idle keep-alive connection out of httpd's hands. Any
  * worker thread, for the connection that it serves.

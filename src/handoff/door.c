@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "handoff/door.h"
 
 #include "http_connection.h"

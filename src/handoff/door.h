@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * door: hands a connection to httpd's own threads. Every ap_listen_rec of
  * the child has an eventfd in place of its socket; the MPM's listener thread

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * handoff: a client's connection on its way between the loop, httpd's threads
  * and other processes: its descriptor and what was read from it. Plain data;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * input_gate: where httpd's filters get a connection's bytes from. It can be
  * shut after an answer: httpd then looks for a further request without

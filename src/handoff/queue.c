@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "handoff/queue.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue: a bounded queue of handoffs between threads; first in, first out.
  * Its lock is never held over a system call other than its own. No httpd

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * workers: how many worker threads of a child are free, as httpd's
  * scoreboard says. Any thread.

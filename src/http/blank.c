@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "http/blank.h"
 
 size_t blank_skip(const char *bytes, size_t len, int most, int *over)

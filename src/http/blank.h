@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * blank: blank lines between two requests of a connection, which httpd skips.
  * Pure.

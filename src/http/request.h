@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * request: recognises the small grammar of requests that the static loop may
  * answer. Not a parser: it says mine, not mine or incomplete, and "not mine"

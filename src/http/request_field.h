@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * request_field: the header fields that a request of the loop may have;
  * anything else is not mine. A field is in the list when the loop reproduces

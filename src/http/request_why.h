@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * request_why: why a request is not mine, for the status and the log. Off the
  * way of requests that are mine. Pure; any thread.

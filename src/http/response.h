@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * response: from one captured 200 of httpd, the bytes that httpd would send
  * for another request of the same key: 200, 304, 206, HEAD, with its own

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * response_cond: which part of a file, if any, answers a GET or HEAD with
  * conditions and ranges; as httpd's ap_meets_conditions and its byterange

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * response_data: an answer as response_learn() takes it apart. Plain data;
  * no httpd header is needed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "learn/address.h"
 
 #include "http_core.h"

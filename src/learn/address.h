@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * address: what the loop needs to know of a local address, made of all vhosts
  * behind it. Made in child_init, read-only afterwards.

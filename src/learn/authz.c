@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "learn/authz.h"
 
 #include "ap_provider.h"

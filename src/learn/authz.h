@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * authz: R4 of docs/security.md: notices when somebody asks who the client
  * is. Every authorisation provider but "all" is replaced by one that marks

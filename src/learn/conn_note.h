@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conn_note: what the recogniser made of a request that httpd is about to
  * answer. It travels through the door, or is attached where a worker peeked,

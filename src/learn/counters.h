@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * counters: what all processes of a generation share about learning: how
  * often each reason refused, how many requests were not mine and why, what

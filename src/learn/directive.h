@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * directive: S2 of docs/security.md: what one directive of the configuration
  * tree means for learning, one function per kind of directive. Configuration

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * filter: R3 of docs/security.md: the output filters that pass a file on as it
  * is, and those that do when they do not compress. Internal to learn.

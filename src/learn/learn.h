@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * learn: when an answer of httpd may be learned. docs/security.md is the rule
  * book, and each rule is one function here: S1 and S2 at start

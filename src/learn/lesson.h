@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lesson: what came of a request that the loop left to httpd: an answer that
  * may be repeated, or why it may not. Workers make lessons; the loop's thread

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mark: makes httpd itself tell to which requests a section with a
  * directive that forbids learning applies. Behind each such directive a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * modules: S1 of docs/security.md: which modules are known not to change the
  * answer for a static file, and whose functions stand in httpd's hooks.

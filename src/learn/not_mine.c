@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "learn/not_mine.h"
 
 #include "http_log.h"

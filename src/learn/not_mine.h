@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * not_mine: requests that are httpd's before anything was looked up: counted by
  * reason, and named in the log at debug: the reason and the name of a field,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * obstacle: what stands in the way of repeating answers, as data: one record
  * for each directive that does, for each vhost that it applies to. Made once

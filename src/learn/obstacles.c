@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "learn/obstacles.h"
 
 #include "apr_strings.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * obstacles: the obstacles of this generation, collected while the tree is
  * read (vhost). Text is kept as it is given. Configuration time, and

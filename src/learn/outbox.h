@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * outbox: lessons on their way from httpd's threads to the loop of this
  * process, and to those of the others.

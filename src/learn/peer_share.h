@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * peer_share: what one process has learned from httpd is told to the others of
  * its generation, so that one of them has to ask httpd, and not each. To the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "learn/reason.h"
 
 #define REASON_ROW(id, rule, text) {rule, text},

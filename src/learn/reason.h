@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reason: why an answer is not learned. Static text; any thread.
  */

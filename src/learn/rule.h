@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rule: R0 to R8 of docs/security.md, one function per rule, for a request
  * whose final head has just been made. Worker threads. Internal to learn.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * section: what a directive of the tree says beforehand of R1 to R7 and,
  * in a section, of S2: what stands in the way where it applies. For people:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "learn/setenvif.h"
 
 #include "http_core.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * setenvif: the expressions of SetEnvIf and BrowserMatch, for the loop:
  * what matches one of them is httpd's (S2 of docs/security.md), and so is what

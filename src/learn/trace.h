@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trace: what happened to one request that httpd answers and that may be
  * learned. Hooks and filters note it here; rule judges it. A request

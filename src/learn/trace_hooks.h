@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trace_hooks: the hooks and filters that follow a request which may be
  * learned, each with its order and reason. They note what they see in its

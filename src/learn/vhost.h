@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * vhost: what the configuration tree says of each vhost (S2 of
  * docs/security.md): whether FixedStatic is wanted, which directives forbid it,

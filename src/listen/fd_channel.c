@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "listen/fd_channel.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fd_channel: hands a connection to another process: one SOCK_SEQPACKET pair
  * per seat, a message per connection, its descriptor beside it. Whoever

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fd_channels: the channels of all seats, made and held by the parent over
  * restarts, so that a process of an old generation can send to whoever

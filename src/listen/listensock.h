@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * listensock: one listening socket made like another, of the same
  * SO_REUSEPORT group. System calls only, no httpd header. Any thread.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * retained: the seats' listening sockets as the parent keeps them over
  * restarts: in retained memory, one group per listening address, and as records

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sockets: the listening sockets of the seats. For every Listen there is a
  * group of SO_REUSEPORT sockets, one per seat, made and kept by the parent

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * steer_apply: sends a new connection to the seat whose CPU received it. System
  * calls on the descriptors it is given; no state of its own, no httpd header.

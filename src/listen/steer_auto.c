@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "listen/steer_auto.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * steer_auto: FixedSteering auto, the part that thinks. A pure state machine,
  * fed once a second with what the seats did; it says when steering should be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * steer_map: which seats a CPU's connections go to, and the classic BPF
  * program that says so to the kernel. Pure.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * steering: FixedSteering in a running server: which method is in force, and
  * the watch over it. The state is in the seats' shared memory, for the status.

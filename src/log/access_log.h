@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * access_log: the access-log lines of answers that the loop has given,
  * written by httpd's own log hooks from a request_rec, on a thread of its

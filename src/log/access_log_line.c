@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "log/access_log_line.h"
 
 #include "http_connection.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * access_log_line: makes a request_rec of an answer that the loop has given and
  * shows it to httpd's log hooks. One thread. Internal to access_log.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * access_log_record: what a line tells of an answer of the loop. Plain data.
  */

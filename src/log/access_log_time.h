@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * access_log_time: the items %D and %T of access logs. mod_log_config ends a
  * request when it writes the first of them, which is long after the loop's

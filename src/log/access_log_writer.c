@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "log/access_log_writer.h"
 
 #include "apr_optional.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * access_log_writer: mod_log_config's writer for the lines of the log thread:
  * several go out in one write, as with BufferedLogs, but none waits longer

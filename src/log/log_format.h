@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * log_format: which access logs a server has, and whether their lines can be
  * written for an answer of the loop just as httpd writes them (access_log).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * log_item: the items of a log format ("%200,304{Name}i", "%<s") that can
  * be written exactly for an answer of the loop. No state. Internal to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * accept: the loop's listening sockets: accepting with measure, and not at
  * all while the door or the descriptors do not allow it. Loop thread only.

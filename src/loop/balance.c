@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "loop/balance.h"
 
 /* What another seat can still take. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * balance: when a seat's workers are exhausted and another seat's idle, its
  * waiting connections go there (FixedBalance). Never by mere count: only

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conn: the connections of a loop: fixed-size records from a slab. A record
  * that is freed is not used again before conn_reap(), so that events still

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * descriptors: connections, cached files and httpd's own share what
  * RLIMIT_NOFILE gives a process. No httpd header is needed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * drain: how a loop ends. What waits for an answer goes to the next
  * generation by channel, with the bytes that were read; what is being

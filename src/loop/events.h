@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * events: the connections that a loop holds: waiting for events and time,
  * handing over, closing. The rest of it is declared in loop.h. Loop thread

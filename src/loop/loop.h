@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * loop: one thread per seat that owns the seat's listening sockets: accepts,
  * and gives each connection to httpd's threads through the door or, when one

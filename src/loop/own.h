@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * own: what of a loop is nobody's business outside of loop/ but child's, which
  * fills some of it in before the thread starts. The loop's thread.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rebalance: a loop that has been the bottleneck for a while, while another
  * idles, gives some of its connections to it (FixedBalance), each between two

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * takeover: which seats' sockets and channels a loop serves: its own, and
  * those of neighbours whose process is dead, not born yet, or stuck. Loop

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * thread: the loop's thread: turns until it is told to stop, then drains.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * learning: what FixedStatic has refused, by vhost and by reason, as part of
  * the status. Worker threads.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * model: what is planned and what is, as one JSON structure with the
  * documented keys: the plan's, and for each seat pid, counters, threads.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * page: the status as HTML (a picture of the machine, its CPUs coloured by
  * seat and load, and a table of threads) and in Prometheus's text format.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * status: the handler "cpuaffinity-status": a page for a person, ?json and
  * ?prometheus; and a section of mod_status's page. All are views of the one

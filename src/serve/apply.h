@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * apply: what the loop makes of a lesson: a new answer, a wider key, an audit
  * passed or failed. Loop thread only.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * batch: answers to the requests of one connection that were read together:
  * they are made one after the other and leave in one send. Loop thread only.

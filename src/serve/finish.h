@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * finish: what becomes of a connection after its answers: it waits for the
  * next request, is httpd's, or lingers until the client has all of it. Loop

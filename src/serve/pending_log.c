@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/pending_log.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pending_log: the access-log lines of answers on their way: those of a batch,
  * in the loop's scratch memory, and those of a connection whose client is slow,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * revalidate: when httpd is asked for an answer that the loop could give: now
  * and then, to compare it (docs/security.md, Audit), and before it is too old.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/score.h"
 
 #include "ap_mpm.h"

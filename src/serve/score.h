@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * score: the loop's row in httpd's scoreboard, so that mod_status and
  * whatever reads it count the loop's answers. Each child has the last row of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * send: answers on their way out: a batch of small ones in one system call,
  * large ones by sendfile in slices, and what the socket does not take yet.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * serve: a connection on the loop: reads requests, repeats answers, hands
  * over the rest, lingers, closes. The functions are the loop_server's (see

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * setup: answers on the loop: recognises requests, repeats what httpd has
  * answered before, and hands over the rest, with a note where httpd's answer

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * state: what the files of serve share: one per process, the loop's thread's.
  */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A real browser, headless Chromium: a page with 50 assets, then a reload
 # that revalidates them. Run by "make test-browser".
 use strict;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any text as a CPUSET: syntax alone and on a machine. What is accepted must
  * be a set of the machine's CPUs that is not empty, must have been accepted

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* linear: what it takes PCRE takes, and both find the same: a byte of flags,
  * an expression, a line end, a text.
  * libs: -lpcre2-8

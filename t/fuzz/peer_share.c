@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* peer_share: any bytes for a message of another process; what is taken lies
  * within them and is written as the same bytes again.
  * links: src/learn/peer_share.c src/handoff/handoff.c

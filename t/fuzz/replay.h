@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs a fuzz target over files, without libFuzzer: main() with the names of
  * files or directories (one level) as arguments. Each input is copied to the

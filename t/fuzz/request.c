@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* request: no read past the input, and the verdicts of all prefixes fit
  * together; what is mine has the shape that was promised. */
 #include "http/request.h"

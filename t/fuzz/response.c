@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* response: any captured head, any request; what comes out is a head whose
  * lengths fit the file. The input: 8 bytes of numbers, a head, a NUL, a
  * request. */

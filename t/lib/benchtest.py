@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of the bench share: where things are, and running it."""
 
 import contextlib

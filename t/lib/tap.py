@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """unittest's tests told as TAP, so that prove runs Python tests beside the
 others: a test file ends with tap.main()."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A module that hides behind a known name, for tests of what is noticed all
  * the same. Built by t/learn-audit.t.

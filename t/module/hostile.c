@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a child that is no longer ours could do to the memory that it shares
  * with its parent and its siblings. Built by t/fixed-hostile.t.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counts what the loop's thread allocates. Loaded into httpd by LD_PRELOAD;
  * the counters are in the file that ALLOCS names (64-bit, native order):

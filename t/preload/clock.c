@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sets the time of day back by five hours once the file CLOCK_BACK is there,
  * and the monotonic clocks on by the seconds that stand in the file CLOCK_ON.

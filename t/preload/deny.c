@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lets one call fail in chosen processes, as if the machine or its policy
  * denied it. Loaded into httpd by LD_PRELOAD.

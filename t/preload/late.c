@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All children but one of each generation begin LATE milliseconds late, as if
  * they did not get a CPU. The one is whoever makes the generation's file

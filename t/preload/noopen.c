@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lets the threads of httpd find no descriptor to open a file of the name
  * NOOPEN with, once the file NOOPEN_IF is there; the loop's thread finds one.

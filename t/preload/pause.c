@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A thread that is no loop sleeps PAUSE milliseconds after each writev() to a
  * socket, and after it has given one to epoll, as if another thread had the

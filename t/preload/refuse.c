@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loaded into a httpd by a test: calls that the kernel refuses its parent
  * process for as long as a file "refuse-NAME" is in its directory REFUSE.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The static loop's answers, driven from a test over a pipe:
  *   learn HEADLEN SIZE FLAGS\n HEAD          -> "ok\n" or "refused WHY\n"

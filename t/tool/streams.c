@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A client that speaks HTTP/2 in clear text and counts what becomes of each
  * of its requests:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* addr: which addresses are known.
  */
 #include "base/addr.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* balance: when a seat is saturated, and who is given to.
  * links: src/loop/balance.c src/affinity/seat.c
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All inputs of up to nine bytes of CR, LF and another. */
 #include "http/blank.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cache: when answers live and die, and what is shared. */
 #include "cachetest.h"
 

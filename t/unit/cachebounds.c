@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cachebounds: what is bounded, and what goes first. */
 #include "cachetest.h"
 

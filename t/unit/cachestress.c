@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cachestress: any sequence of calls, against what is known of the files: what
  * is repeated is what is on the disk, what is held stays, bounds hold. */
 #include "cachetest.h"

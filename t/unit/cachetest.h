@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the tests of the cache share: files in a directory of their own, and
  * answers of a pretended httpd. */
 #ifndef CACHETEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conn: the slab.
  * links: src/loop/conn.c src/handoff/handoff.c
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cpuset: what the grammar takes, what it makes of it, what it refuses. */
 #include <stdlib.h>
 

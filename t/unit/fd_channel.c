@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* channel: connections over a socket pair.
  * links: src/listen/fd_channel.c src/handoff/handoff.c
  */

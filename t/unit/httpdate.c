@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* httpdate: every day from 1970 to 2100 as the C library has it, and what is
  * not a date. */
 #include "base/httpdate.h"

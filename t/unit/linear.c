@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* linear: the form, what is found, and that a text that is made for it takes
  * no longer than another one. */
 #include "base/linear.h"

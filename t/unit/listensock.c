@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* links: src/listen/listensock.c
  * A further socket of a listening socket's group is like the first. */
 #include <errno.h>

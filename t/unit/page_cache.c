@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* page_cache: a file that is not in memory is told from one that is, and read.
  * */
 #include "cache/page_cache.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* peer_share: what is written is read again, and nothing else is.
  * links: src/learn/peer_share.c src/handoff/handoff.c
  */

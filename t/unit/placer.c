@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The placer against workers that come late, and that are joined as soon as
  * watch_stop() has returned: no pthread_t may be used after its thread. Run
  * under helgrind and memcheck by "make valgrind", plain by "make test".

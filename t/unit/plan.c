@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plan: who gets which CPUs, what is refused, what is warned of. */
 #include "t/unit/plantest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What tests of plans share: a machine and directives as text -> a plan. */
 #ifndef PLANTEST_H
 #define PLANTEST_H

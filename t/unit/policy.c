@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* policy: what the directives' arguments become, and what is refused. */
 #include "t/unit/plantest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* links: src/conf/processes.c src/conf/tree.c
  * The configuration tree, with what httpd gives stubbed. */
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* queue: order, bound, closing, two threads.
  * links: src/handoff/queue.c src/handoff/handoff.c
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* request: which requests are mine, at every split point, with the input
  * flush against a page that cannot be read. */
 #include "http/request.h"

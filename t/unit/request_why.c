@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* request_why: why a request is not mine, and which field it was. */
 #include "http/request.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* response: what is learned and what is not; replies of which httpd's bytes
  * are known. (t/static-answer.t compares with httpd itself.) */
 #include "http/response.h"

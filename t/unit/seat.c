@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* links: src/affinity/seat.c
  * Seats: claimed once, released, taken over from the dead, raced for. */
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sharedmem: nobody changes the size of what is shared, nor what is published.
  */
 #include "t/unit/tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shm_ring: order, wrapping, slow readers, writers that meet and die, and one
  * that writes what it likes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* siphash: published vectors of SipHash-2-4, and SipHash-1-3 as CPython
  * computes it with an all-zero key. */
 #include "base/siphash.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* links: src/listen/steer_apply.c src/listen/steer_map.c
  * The map from CPUs to seats on machines that are larger than this one: its
  * program runs in an interpreter here; the kernel only has to accept it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* links: src/listen/steer_auto.c
  * Steering that takes itself off, fed with made-up seconds. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The test anything protocol for C: ok(), is_int(), is_str(), done(). */
 #ifndef TAP_H
 #define TAP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* timer_wheel: timers against a sorted list.
  */
 #include "t/unit/tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* topology and cgroup: rows, reasons, units, what is made of bad sources. */
 #include <stdarg.h>
 #include <sys/stat.h>

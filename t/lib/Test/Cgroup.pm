@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 package Test::Cgroup;
 
 # A control group of a test's own, with a limit on memory or CPUs, where one may be

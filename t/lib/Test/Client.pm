@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 package Test::Client;
 
 # One connection, byte by byte if need be, with time limits on everything.

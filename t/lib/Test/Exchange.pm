@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 package Test::Exchange;
 
 # Has exchanges (as of Test::Requests) with two servers at the same time,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 package Test::Httpd;
 
 # One private httpd for one test: its own ServerRoot under /tmp, its own

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 package Test::Listen;
 
 # Listening sockets seen from outside, and clients that count what fails.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 package Test::Memory;
 
 # What a server's processes take, and whether restarts leave it as it was.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 package Test::Requests;
 
 # Requests by a seed: plain ones, as clients send them, and odd ones, as

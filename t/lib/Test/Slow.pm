@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 package Test::Slow;
 
 # A server with few workers, and requests that keep them busy until told to

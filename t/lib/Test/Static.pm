@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 package Test::Static;
 
 # Servers whose loop answers, and what tests of them under load measure.

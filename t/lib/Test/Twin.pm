@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 package Test::Twin;
 
 # The oracle: the same site served by httpd as it is (stock) and with
