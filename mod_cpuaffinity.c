@@ -27,7 +27,7 @@
 #include "child/takeback.h"
 #include "report/status.h"
 
-/* The one symbol that the DSO shows. */
+/* The only symbol that the DSO exports. */
 extern module AP_MODULE_DECLARE_DATA cpuaffinity_module
     __attribute__((visibility("default")));
 
@@ -173,52 +173,52 @@ static void error_log(const ap_errorlog_info *info, const char *errstr)
 
 static void register_hooks(apr_pool_t *p)
 {
-    /* Before the configuration is carried out: the mask httpd was started
-     * with is saved while nothing has changed it. */
+    /* Before the directives run: the mask httpd was started with is saved
+     * while nothing has changed it. */
     ap_hook_pre_config(pre_config, NULL, NULL, APR_HOOK_REALLY_FIRST);
 
-    /* All modules have registered their providers of authorisation, and no
+    /* All modules have registered their authorization providers, and no
      * directive has looked one up yet. */
     ap_hook_pre_config(pre_config_last, NULL, NULL, APR_HOOK_REALLY_LAST);
 
-    /* After the MPM has settled its limits, which the plan is made for. */
+    /* After the MPM has settled its limits, on which the plan depends. */
     ap_hook_check_config(check_config, NULL, NULL, APR_HOOK_REALLY_LAST);
     ap_hook_test_config(test_config, NULL, NULL, APR_HOOK_MIDDLE);
 
     /* The MPM has opened and counted its own listeners by then. */
     ap_hook_open_logs(open_logs, NULL, NULL, APR_HOOK_LAST);
 
-    /* The table of seats has to be there when the first child is forked. */
+    /* The table of seats must exist when the first child is forked. */
     ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_MIDDLE);
 
-    /* In the parent, at each child's end. */
+    /* In the parent, when a child ends. */
     ap_hook_child_status(child_status, NULL, NULL, APR_HOOK_MIDDLE);
 
     /* Every few seconds, in the parent. */
     ap_hook_monitor(monitor, NULL, NULL, APR_HOOK_MIDDLE);
 
-    /* A line of the MPM's that misleads in the fixed mode. */
+    /* Explains a message of the MPM that misleads in the fixed-process mode. */
     ap_hook_error_log(error_log, NULL, NULL, APR_HOOK_MIDDLE);
 
-    /* After every other module: threads that they make in their child_init
-     * exist by then and are told from those that inherit from here. */
+    /* After every other module: the threads that they make in child_init exist
+     * by then and can be told from those that inherit their mask from here. */
     ap_hook_child_init(child_init, NULL, NULL, APR_HOOK_REALLY_LAST);
     ap_hook_child_stopping(child_stopping, NULL, NULL, APR_HOOK_REALLY_FIRST);
 
     /* Before a worker's first connection touches memory anywhere. */
     ap_hook_pre_connection(pre_connection, NULL, NULL, APR_HOOK_REALLY_FIRST);
 
-    /* Before anybody reads: a request that the loop can answer is its own. */
+    /* Before anyone reads: a request that the loop can answer goes to it. */
     ap_hook_process_connection(takeback_process_connection, NULL, NULL,
                                APR_HOOK_REALLY_FIRST);
 
-    /* What the loop has read of a connection comes back below every filter;
-     * what is idle when the process stops moves to the next generation. */
+    /* What the loop has read from a connection comes back below every filter;
+     * connections idle when the process stops move to the next generation. */
     ap_hook_insert_network_bucket(takeback_network_bucket, NULL, NULL,
                                   APR_HOOK_REALLY_FIRST);
     ap_hook_insert_network_bucket(door_network_bucket, NULL, NULL,
                                   APR_HOOK_FIRST);
-    /* Where core, at REALLY_LAST, puts the socket. */
+    /* Just before core, which inserts the socket at REALLY_LAST. */
     ap_hook_insert_network_bucket(input_gate_network_bucket, NULL, NULL,
                                   APR_HOOK_LAST);
     ap_hook_pre_close_connection(pre_close, NULL, NULL, APR_HOOK_FIRST);
@@ -227,7 +227,7 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_post_read_request(takeback_post_read_request, NULL, NULL,
                               APR_HOOK_REALLY_LAST);
 
-    /* Hooks and filters that follow a request which may be learned. */
+    /* Hooks and filters that follow a request whose answer may be learned. */
     learn_register(p);
 
     ap_hook_handler(status_handler, NULL, NULL, APR_HOOK_MIDDLE);

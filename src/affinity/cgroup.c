@@ -22,7 +22,7 @@ static int slurp(const char *path, char *buf, size_t size)
     return n ? 0 : -1;
 }
 
-/* The quota of one group's directory, CPUs; -1: none. */
+/* The quota of one group's directory, in CPUs; -1: none. */
 static double group_quota(const char *dir)
 {
     char path[PATH_SIZE + 32], buf[128], buf2[64];
@@ -49,7 +49,7 @@ static double group_quota(const char *dir)
 }
 
 /* The smallest quota from a group up to its hierarchy's root. In a container
- * the path may name what only the host sees: then the root alone counts. */
+ * the path may exist only on the host: then the root alone counts. */
 static double path_quota(const char *mount, const char *group)
 {
     char dir[PATH_SIZE];
@@ -75,7 +75,7 @@ static double path_quota(const char *mount, const char *group)
 /*
  * The group of a line of /proc/self/cgroup, "0::/path" or
  * "3:cpu,cpuacct:/path", if it is of version 2 (@a v2) or has the controller.
- * Spoils the line. @return NULL: another line
+ * Modifies the line. @return NULL: any other line
  */
 static const char *line_group(char *line, const char *controller, int *v2)
 {
@@ -151,7 +151,7 @@ int cgroup_quota(const char *root)
     return whole < best ? whole + 1 : whole;
 }
 
-/* The nearest cpuset that a group up to its hierarchy's root shows. */
+/* The cpuset of the nearest group, up to its hierarchy's root, that has one. */
 static int path_cpuset(const char *mount, const char *group, const char *file,
                        char *list, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup: what the calling process's control groups allow it: a CPU quota,
- * a cpuset. No httpd header is needed.
+ * cgroup: what the control groups of the calling process allow: a CPU quota
+ * and a cpuset. No httpd header is needed.
  */
 #ifndef CPUAFFINITY_CGROUP_H
 #define CPUAFFINITY_CGROUP_H
@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 /*
- * The CPUs that the quota allows, rounded up: the smallest along the path of
- * nested groups, v2 (cpu.max) and v1 (cpu.cfs_quota_us).
+ * The number of CPUs that the quota allows, rounded up: the smallest along
+ * the path of nested groups, v2 (cpu.max) and v1 (cpu.cfs_quota_us).
  * @param root prefix of /proc and /sys, for tests; "" is this machine
  * @return >= 1, or -1: no quota, or it cannot be read
  */

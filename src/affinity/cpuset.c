@@ -10,11 +10,11 @@
 
 #include <apr_strings.h>
 
-/* Far above any machine, far below what a bitmap cannot hold. */
+/* Far above any machine's CPUs, far below a bitmap's limit. */
 #define NUMBER_MAX 1000000u
-/* Digits of a mask: as many CPUs as that. */
+/* Most digits of a mask. */
 #define MASK_DIGITS_MAX 65536
-/* Letters of an item that a message shows. */
+/* Characters of an item that a message shows. */
 #define SHOWN 60
 
 /* Numbers first, first + stride, … up to last. */
@@ -42,7 +42,7 @@ static apr_status_t free_set(void *data)
 static cpuset *own(apr_pool_t *p, cpuset *set)
 {
     if (!set) {
-        abort(); /* as APR's pools do when memory is out */
+        abort(); /* as APR's pools do when out of memory */
     }
     apr_pool_cleanup_register(p, set, free_set, apr_pool_cleanup_null);
     return set;
@@ -119,7 +119,7 @@ static int fail(parser *ps, const char *item, const char *reason)
     return -1;
 }
 
-/* Decimal digits at *s; moves past them. */
+/* Parses decimal digits at *s and moves past them. */
 static int parse_number(parser *ps, const char *item, const char **s,
                         unsigned *n)
 {
@@ -137,7 +137,7 @@ static int parse_number(parser *ps, const char *item, const char **s,
     return 0;
 }
 
-/* "3", "0-7", "0-14:2", nothing behind. */
+/* "3", "0-7", "0-14:2", with nothing after it. */
 static int parse_range(parser *ps, const char *item, const char *s, range *r)
 {
     if (parse_number(ps, item, &s, &r->first)) {
@@ -166,7 +166,7 @@ static int parse_range(parser *ps, const char *item, const char *s, range *r)
     return *s ? fail(ps, item, "has trailing text") : 0;
 }
 
-/* The machine does not have it. @return 0 when that may be, else -1 */
+/* The machine does not have it. @return 0 if that is allowed, else -1 */
 static int lacks(parser *ps, const char *reason)
 {
     if (ps->scope->missing) {
@@ -195,7 +195,7 @@ static int add_cpu(parser *ps, const char *item, unsigned cpu)
                                   show(ps, item), cpu, last));
 }
 
-/* Digits from the right, each of some bits. */
+/* Reads digits from the right, each worth a few bits. */
 static int parse_mask(parser *ps, const char *item, const char *digits,
                       unsigned bits)
 {
@@ -246,7 +246,7 @@ static int add_range(parser *ps, const char *item)
     return 0;
 }
 
-/* "+0-3": counts in the allowed CPUs. */
+/* "+0-3": counts within the allowed CPUs. */
 static int add_allowed(parser *ps, const char *item)
 {
     range r;

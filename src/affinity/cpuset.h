@@ -26,8 +26,8 @@ typedef struct cpuset_scope {
     /* Adds to @a set the CPUs near network device @a name; 0 or -1. */
     int (*netdev)(void *ctx, const char *name, cpuset *set, const char **error);
     void *ctx;
-    /* NULL: what the machine does not have is an error. Else the reason is
-     * put here (const char *), and the parse goes on without it. */
+    /* NULL: whatever the machine does not have is an error. Else the reason
+     * is added here (const char *), and parsing goes on without it. */
     apr_array_header_t *missing;
 } cpuset_scope;
 
@@ -43,10 +43,10 @@ cpuset *cpuset_copy(apr_pool_t *p, const cpuset *set);
 const char *cpuset_format(apr_pool_t *p, const cpuset *set);
 
 /*
- * A list as the kernel's files have it, "0-7,9" and a line's end, or nothing.
- * Such a file may be somebody else's: nothing else is taken, and no number
- * past what a machine can have.
- * @return 0, or -1: it is none, and @a set is not to be used
+ * Parses a list as the kernel's files have it: "0-7,9" and a newline, or
+ * nothing. Such a file may be under another's control, so nothing else is
+ * accepted, nor any number beyond what a machine can have.
+ * @return 0, or -1: not such a list, and @a set must not be used
  */
 int cpuset_from_list(const char *text, cpuset *set);
 

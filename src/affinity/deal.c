@@ -6,11 +6,11 @@
 
 #include <hwloc/bitmap.h>
 
-/* What is told apart, coarse to fine: package, numa, l3, core. */
+/* The levels that are told apart, coarse to fine: package, numa, l3, core. */
 #define LEVELS 4
 #define CORE 3
 
-/* A unit is where its first CPU is. */
+/* A unit; its place is that of its first CPU. */
 typedef struct item {
     cpuset *unit;
     int cpu;
@@ -80,7 +80,7 @@ static int split(item *items, int n, int level, run *runs)
     return count;
 }
 
-/* One of each run in turn, each run dealt by the finer levels first. */
+/* Takes one of each run in turn; each run is first dealt by finer levels. */
 static void deal(apr_pool_t *p, item *items, int n, int level)
 {
     run *runs;
@@ -154,8 +154,8 @@ apr_array_header_t *deal_units(apr_pool_t *p, const topology *t,
     qsort(items, (size_t)n, sizeof(*items), by_place);
     count_siblings(items, n);
     qsort(items, (size_t)n, sizeof(*items), by_sibling);
-    /* All first siblings, then all second ones: a core is shared last even
-     * where packages are not of one size. */
+    /* All first siblings, then all second ones: cores are shared only at the
+     * end, even where packages differ in size. */
     for (from = 0; from < n; from = to) {
         for (to = from; to < n && items[to].sibling == items[from].sibling;) {
             to++;

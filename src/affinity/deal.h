@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * deal: the order in which units are dealt to seats: neighbours land far
- * apart, on other packages first, then on other NUMA nodes, L3 caches, cores;
- * SMT siblings come last. Pure; no httpd header is needed.
+ * deal: the order in which units are dealt to seats: neighbouring seats land
+ * far apart, on different packages first, then on different NUMA nodes, L3
+ * caches, cores; SMT siblings come last. Pure; no httpd header is needed.
  */
 #ifndef CPUAFFINITY_DEAL_H
 #define CPUAFFINITY_DEAL_H

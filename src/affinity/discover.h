@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * discover: hwloc's view of a machine. This machine's is taken in a process
- * of its own, since what stands in /sys is not ours to vouch for: hwloc may
- * end, hang or take all memory over it, and httpd may not.
+ * discover: hwloc's view of a machine. This machine is read by a separate
+ * process, since nothing vouches for the contents of /sys: hwloc may abort,
+ * hang or use up all memory on them, and httpd must not.
  */
 #ifndef CPUAFFINITY_DISCOVER_H
 #define CPUAFFINITY_DISCOVER_H
@@ -13,20 +13,20 @@
 
 /*
  * hwloc's topology of @a source; for hwloc_topology_destroy(). hwloc's plugins
- * are kept out: for that the environment is changed for a moment, so other
- * threads must not use it meanwhile. Forks and waits, at most
- * DISCOVER_SECONDS, when the source is this machine.
+ * are kept out by changing the environment for a moment: no other thread may
+ * use it meanwhile. When the source is this machine, forks and waits for at
+ * most DISCOVER_SECONDS.
  * @return NULL with @a error, from @a p: the source does not parse, is not a
  *         topology (hwloc's silent fall-back to this machine is an error), or
- *         the discovery has failed
+ *         the discovery failed
  */
 hwloc_topology_t discover(const topology_source *source, apr_pool_t *p,
                           const char **error);
 
 #define DISCOVER_SECONDS 10
 
-/* The path of a file of sysfs below devices/system/cpu, from @a p. The
- * variable HWLOC_FSROOT, hwloc's own, stands in front: it is for tests. */
+/* The path of a sysfs file below devices/system/cpu, from @a p. It is prefixed
+ * with hwloc's own variable HWLOC_FSROOT, which is for tests. */
 const char *discover_path(apr_pool_t *p, const char *name);
 
 #endif

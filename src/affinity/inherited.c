@@ -17,14 +17,15 @@
 
 APLOG_USE_MODULE(cpuaffinity);
 
-/* In memory that outlives a reload of the DSO; the number is the layout's. */
+/* In memory that outlives a reload of the DSO; the number is the layout
+ * version. */
 #define RETAINED "mod_cpuaffinity/inherited-mask-2"
 typedef struct first_mask {
     const char *list; /* what httpd was started with */
-    int follow;       /* it was all that the cpuset had */
+    int follow;       /* it was the whole cpuset */
 } first_mask;
 
-/* Without a cpuset in sight the machine is one. */
+/* Where no cpuset can be seen, the whole machine counts as one. */
 static int is_cpuset(apr_pool_t *p, const cpuset *mask)
 {
     char list[8192];

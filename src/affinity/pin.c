@@ -12,8 +12,8 @@
 
 #include <hwloc/bitmap.h>
 
-/* The mask that forked children get: prepared, because an atfork handler
- * may not allocate. */
+/* The mask that forked children get: prepared in advance, because an atfork
+ * handler may not allocate. */
 static struct {
     size_t bytes;
     unsigned long *bits;
@@ -22,14 +22,14 @@ static struct {
 static pthread_once_t original_once = PTHREAD_ONCE_INIT;
 static int original_error;
 
-/* The set as the kernel's mask, for free(); NULL with ENOMEM. */
+/* The set as a kernel mask, for free(); NULL with ENOMEM. */
 static unsigned long *to_mask(const cpuset *set, size_t *bytes)
 {
     int words = hwloc_bitmap_nr_ulongs(set);
     unsigned long *bits;
 
     if (words < 1) {
-        words = 1; /* empty: the kernel refuses it, as it should */
+        words = 1; /* empty: the kernel refuses it, rightly */
     }
     bits = calloc((size_t)words, sizeof(*bits));
     if (bits && hwloc_bitmap_to_ulongs(set, (unsigned)words, bits)) {
@@ -44,7 +44,7 @@ int pin_get(pid_t tid, cpuset *set)
 {
     size_t bytes;
 
-    /* The kernel says EINVAL while the mask is shorter than its own. */
+    /* EINVAL as long as the mask is shorter than the kernel's own. */
     for (bytes = 128; bytes <= 1 << 20; bytes *= 2) {
         unsigned long *bits = calloc(1, bytes);
         long n;
@@ -71,7 +71,7 @@ int pin_get(pid_t tid, cpuset *set)
     return -1;
 }
 
-/* Reads back and compares; the third value of pin_set(). */
+/* Reads the mask back and compares. @return as pin_set() */
 static int verify(pid_t tid, const cpuset *want, cpuset *actual)
 {
     cpuset *now = hwloc_bitmap_alloc();
@@ -168,8 +168,8 @@ pid_t pin_self(void)
     return (pid_t)syscall(SYS_gettid);
 }
 
-/* Runs in the forked child, before exec: async-signal-safe calls only. What
- * fails here leaves the thread's mask, as CPUAffinityChildren inherit. */
+/* Runs in the forked child, before exec: async-signal-safe calls only. If it
+ * fails, the thread's mask stays, as with CPUAffinityChildren inherit. */
 static void restore_original(void)
 {
     syscall(SYS_sched_setaffinity, 0, original_mask.bytes, original_mask.bits);

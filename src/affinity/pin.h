@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pin: CPU masks and names of threads: the operating system's side. Masks
- * have as many bits as the kernel needs; every mask that is set is read
- * back. Errors: -1 with errno. Any thread; no httpd header.
+ * pin: sets CPU masks and names of threads. Masks have as many bits as the
+ * kernel needs; every mask that is set is read back. Errors: -1 with errno.
+ * Any thread; no httpd header is needed.
  */
 #ifndef CPUAFFINITY_PIN_H
 #define CPUAFFINITY_PIN_H
@@ -20,7 +20,7 @@ int pin_get(pid_t tid, cpuset *set);
  * Sets the mask of a thread (kernel id; 0: the caller) and reads it back.
  * @param actual gets what the kernel made of it; may be NULL
  * @return 0: it is as wanted; 1: the kernel gave less (@a actual says what);
- *         -1: refused (EINVAL: no CPU of the set is to be had)
+ *         -1: refused (EINVAL: no CPU of the set is available)
  */
 int pin_set(pid_t tid, const cpuset *want, cpuset *actual);
 

@@ -10,10 +10,10 @@
 #include "affinity/deal.h"
 #include "affinity/planwarn.h"
 
-/* Places are data for each seat: more than any server has processes. */
+/* Most places in a plan: more than any server has processes. */
 #define PLACES_MAX 65536
 
-/* One making: what all steps need. */
+/* What all steps of making a plan share. */
 typedef struct maker {
     apr_pool_t *p;
     topology *t;
@@ -24,7 +24,7 @@ typedef struct maker {
     const char *error;
 } maker;
 
-/* Once each: a set may be named twice. */
+/* Adds a warning, once: a set may be named twice. */
 static void warn(maker *m, const char *text)
 {
     int i;
@@ -37,7 +37,7 @@ static void warn(maker *m, const char *text)
     APR_ARRAY_PUSH(m->pl->warnings, const char *) = text;
 }
 
-/* The CPUs of @a out in words, grouped by why they cannot be had. */
+/* The CPUs of @a out in words, grouped by why they are not available. */
 static const char *reasons(maker *m, const cpuset *out)
 {
     const char *text = "";
@@ -68,7 +68,7 @@ static const char *reasons(maker *m, const cpuset *out)
     return text;
 }
 
-/* What of a set cannot be had, in words; "" when all of it can. */
+/* What of a set is not available, in words; "" when all of it is. */
 static const char *dropped(maker *m, const apr_array_header_t *missing,
                            const cpuset *out)
 {
@@ -85,7 +85,7 @@ static const char *dropped(maker *m, const apr_array_header_t *missing,
 /*
  * One CPUSET word of a directive, reduced to the allowed CPUs. What is
  * dropped is a warning or, under strict, an error. When nothing is left, all
- * allowed CPUs stand for it.
+ * allowed CPUs replace it.
  * @param what "CPUAffinity map 0-3": how the messages begin
  * @return NULL with m->error set
  */
@@ -184,8 +184,8 @@ static apr_array_header_t *units_of(maker *m, const char *directive, int unit,
     return units;
 }
 
-/* The unit of which there are most without being more than processes; the
- * finest of those. (A NUMA node may hold several packages or be one.) */
+/* The most numerous unit of which there are not more than processes; among
+ * equals the finest. (A NUMA node may hold several packages or be one.) */
 static int automatic_unit(maker *m)
 {
     int unit, best = TOPOLOGY_MACHINE, most = 0;
@@ -235,7 +235,7 @@ static void place_listener(maker *m, plan_place *place, int index)
     }
 }
 
-/* Is it the directives' fault, whatever the machine? */
+/* Whether the directives leave no room on any machine. */
 static int never_room(const policy *pol)
 {
     return pol->process == POLICY_PROCESS_UNIT
@@ -243,7 +243,7 @@ static int never_room(const policy *pol)
            && pol->listener_unit <= pol->unit;
 }
 
-/* @a set without the listener's CPUs if those are its alone. When nothing is
+/* @a set without the listener's CPUs if those are exclusive. When nothing is
  * left: all of it or, if that is an error, NULL with m->error. */
 static cpuset *detach_listener(maker *m, const plan_place *place, int index,
                                cpuset *set)
@@ -308,8 +308,8 @@ static int place_workers(maker *m, plan_place *place, int index,
     return 0;
 }
 
-/* How many places there are until process sets and listener sets, which
- * wrap on their own, begin anew together. */
+/* How many places there are until process sets and listener sets, which wrap
+ * independently, start over together. */
 static int count_places(int processes, int listeners)
 {
     int a = processes, b = listeners;

@@ -16,10 +16,10 @@
  * @param processes planned processes, >= 1
  * @param threads workers per process, >= 0 (prefork: 0)
  * @return 0, or -1 with @a error: "DIRECTIVE ARGUMENT: reason". What this
- *         machine does not have (a CPU that is not there, offline or not
+ *         machine does not have (a CPU that does not exist, is offline or not
  *         allowed, an object, room for `exclusive`) is an error under
  *         strict only. Else it is dropped with one warning that names it and
- *         why; where nothing is left, all allowed CPUs stand for the set.
+ *         says why; where nothing is left, all allowed CPUs replace the set.
  */
 int plan_make(apr_pool_t *p, topology *t, const policy *pol, int processes,
               int threads, plan **result, const char **error);

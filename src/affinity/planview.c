@@ -48,7 +48,7 @@ static const char *known(apr_pool_t *p, int n)
     return n < 0 ? "-" : apr_itoa(p, n);
 }
 
-/* Everything a place's threads may run on. */
+/* All CPUs that a place's threads may run on. */
 static cpuset *reach(apr_pool_t *p, const plan_place *place)
 {
     cpuset *all = cpuset_copy(p, place->process);

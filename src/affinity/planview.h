@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * planview: a plan for people (text) and for programs (JSON). Used by the
+ * planview: shows a plan to people (text) and to programs (JSON). Used by the
  * command line tool, -D DUMP_CPUAFFINITY and the status handler.
  */
 #ifndef CPUAFFINITY_PLANVIEW_H

@@ -42,7 +42,7 @@ static void add(const topology *t, totals *sum, cpuset *to, const cpuset *set)
     hwloc_bitmap_foreach_end();
 }
 
-/* Over the places that the planned seats take. */
+/* Sums over the places that the planned seats take. */
 static totals sum_up(apr_pool_t *p, const topology *t, const plan *pl)
 {
     totals sum = {cpuset_make(p), cpuset_make(p), cpuset_make(p)};
@@ -94,7 +94,7 @@ static void warn_unused(apr_pool_t *p, const topology *t, plan *pl,
     }
 }
 
-/* What one process's listener has for itself another's workers may use. */
+/* One process's exclusive listener CPUs may be another's worker CPUs. */
 static void warn_shared(apr_pool_t *p, const policy *pol, plan *pl,
                         const totals *sum)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * planwarn: what is legal in a plan and yet likely not meant: CPUs left idle,
- * CPUs with more processes than others, quotas, isolated CPUs.
+ * planwarn: warns of what is legal in a plan and yet hardly intended: CPUs
+ * left idle, CPUs with more processes than others, quotas, isolated CPUs.
  */
 #ifndef CPUAFFINITY_PLANWARN_H
 #define CPUAFFINITY_PLANWARN_H

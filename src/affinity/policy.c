@@ -46,7 +46,7 @@ void policy_defaults(policy *pol)
     }
 }
 
-/* Checks each word's syntax; the words as an array of const char *. */
+/* Checks each word's syntax; stores the words as an array of const char *. */
 static const char *take_sets(apr_pool_t *p, int argc, char *const argv[],
                              apr_array_header_t **sets)
 {

@@ -48,8 +48,8 @@ policy *policy_make(apr_pool_t *p);
 void policy_defaults(policy *pol);
 
 /*
- * The arguments of CPUAffinity, CPUAffinityListener, CPUAffinityWorkers into
- * @a pol. Syntax of every CPUSET is checked.
+ * Parses the arguments of CPUAffinity, CPUAffinityListener, CPUAffinityWorkers
+ * into @a pol. The syntax of every CPUSET is checked.
  * @return NULL, or the reason from @a p without the directive's name, in the
  *         form "unknown unit 'l4': ..." (argument first, then the reason)
  */
@@ -63,7 +63,7 @@ const char *policy_set_workers(apr_pool_t *p, policy *pol, int argc,
 const char *policy_set_cpus(apr_pool_t *p, policy *pol, const char *arg);
 const char *policy_set_smt(apr_pool_t *p, policy *pol, const char *arg);
 
-/* Is I/O discovery needed (is netdev: named anywhere)? */
+/* Whether I/O discovery is needed (netdev: is named somewhere). */
 int policy_needs_io(const policy *pol);
 
 #endif

@@ -38,7 +38,7 @@ static int alive(pid_t pid)
     return kill(pid, 0) == 0 || errno != ESRCH;
 }
 
-/* Makes the row ours if nobody living has it. */
+/* Makes the row ours unless a living process has it. */
 static int take(seat_row *row, pid_t me)
 {
     int32_t held = __atomic_load_n(&row->pid, __ATOMIC_ACQUIRE);
@@ -53,7 +53,7 @@ static int take(seat_row *row, pid_t me)
     if (held) {
         row->previous = held;
     }
-    /* Gauges of the process before us; the counters go on. */
+    /* Resets the previous process's gauges; the counters go on. */
     SEAT_SET(row, connections, 0);
     SEAT_SET(row, waiting_bytes, 0);
     SEAT_SET(row, cache_entries, 0);
@@ -135,7 +135,7 @@ double seat_load(const seat_row *row, const seat_moment *was, uint64_t least)
     double load;
 
     seat_look(row, &now);
-    /* A successor's thread starts from nothing. */
+    /* A successor's thread starts from zero. */
     if (!was->beat || now.beat <= was->beat || now.beat - was->beat < least
         || now.busy_us < was->busy_us) {
         return -1;

@@ -2,9 +2,9 @@
 /*
  * seat: the index 0…N-1 that a child process holds within its generation,
  * and the counters of each seat. One table per generation, in shared memory
- * that children write: the parent believes nothing in it, it only clears a
- * row (CVE-2019-0211). The memory is a memfd named "cpuaffinity-seats", so
- * that "cpuaffinity ps" can read it through /proc/PID/fd.
+ * that children write: the parent trusts nothing in it and only clears rows
+ * (CVE-2019-0211). The memory is a memfd named "cpuaffinity-seats", so that
+ * "cpuaffinity ps" can read it through /proc/PID/fd.
  */
 #ifndef CPUAFFINITY_SEAT_H
 #define CPUAFFINITY_SEAT_H
@@ -36,7 +36,7 @@ typedef struct seat_row {
     uint64_t taken;           /* connections taken from other seats */
     uint64_t busy_us;       /* the loop's thread ran or waited for a CPU, µs */
     uint64_t bytes;         /* body and header bytes sent by the loop */
-    uint64_t waiting_bytes; /* kept for clients that are slow to read, now */
+    uint64_t waiting_bytes; /* held for clients that are slow to read, now */
     uint64_t learned;       /* answers learned */
     uint64_t refused;       /* answers that may not be learned */
     uint64_t audited;       /* hits compared with httpd's answer */
@@ -67,8 +67,8 @@ typedef struct seat_shared {
     seat_row rows[];
 } seat_shared;
 
-/* A process's own view: the number of rows is not in shared memory, so that
- * no child can lead the parent past the end. */
+/* A process's own view: the number of rows is not read from shared memory, so
+ * that no child can lead the parent past the end. */
 typedef struct seat_table {
     int seats;
     seat_row *rows;
@@ -97,8 +97,8 @@ int seat_release(seat_table *t, pid_t pid);
 /* The live process of a seat, 0 when there is none. */
 pid_t seat_holder(const seat_table *t, int seat);
 
-/* For how long its loop has not turned, milliseconds: @a now when it has
- * none, 0 when it says to have turned later than @a now. */
+/* For how long its loop has not turned, in milliseconds: @a now when it has
+ * no loop, 0 when its last turn is later than @a now. */
 int64_t seat_silent(const seat_row *row, int64_t now);
 
 /* Milliseconds without a turn of its loop after which a process is stuck. */
@@ -108,21 +108,21 @@ int64_t seat_silent(const seat_row *row, int64_t now);
  * (CLOCK_MONOTONIC ms). */
 int seat_turns(const seat_table *t, int seat, int64_t now);
 
-/* What a row said at some moment, to compare with. */
+/* A row's values at some moment, to compare with. */
 typedef struct seat_moment {
     uint64_t busy_us;
     uint64_t beat; /* 0: nothing yet */
 } seat_moment;
 
-/* Notes what the row says now. Any process. */
+/* Stores the row's values of now. Any process. */
 void seat_look(const seat_row *row, seat_moment *now);
 
 /*
  * How busy a seat was since @a was: the share of the time between its own
  * beats in which its loop's thread ran or waited for a CPU; 1 for a seat that
  * is saturated. Seats are compared by nothing else.
- * @param least milliseconds between the beats, below which nothing is said
- * @return 0 to 1, or -1: the row says nothing (no beat, another process)
+ * @param least milliseconds between the beats; with less there is no answer
+ * @return 0 to 1, or -1: no answer (no beat, another process)
  */
 double seat_load(const seat_row *row, const seat_moment *was, uint64_t least);
 

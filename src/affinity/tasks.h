@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tasks: the threads of a process as /proc/PID/task shows them. What a
- * kernel thread id refers to is known only to be right while it is read.
+ * tasks: the threads of a process as /proc/PID/task shows them. A kernel
+ * thread id is only known to be that thread's while it is read.
  */
 #ifndef CPUAFFINITY_TASKS_H
 #define CPUAFFINITY_TASKS_H

@@ -48,7 +48,7 @@ static apr_status_t destroy(void *data)
     return APR_SUCCESS;
 }
 
-/* A list file of sysfs; what is none is an empty set. */
+/* Reads a list file of sysfs; anything else gives an empty set. */
 static void read_list(const char *file, cpuset *set)
 {
     char text[65536];
@@ -72,8 +72,8 @@ static int ancestor(hwloc_topology_t hw, hwloc_obj_type_t type, hwloc_obj_t pu)
 }
 
 /* The nearest NUMA node: the one with the fewest CPUs that has memory.
- * Devices and memory extensions show as further nodes of the same CPUs, or of
- * more. */
+ * Devices and memory extensions appear as further nodes of the same CPUs, or
+ * of more. */
 static int numa_of(hwloc_topology_t hw, hwloc_obj_t pu)
 {
     hwloc_obj_t node = NULL, best = NULL;
@@ -172,8 +172,8 @@ static void sets_from_description(topology *t, const topology_source *source)
 }
 
 /*
- * This machine's sets. The kernel's mask is the truth: what is in it is online
- * and may be used, whatever /sys says (in a container that is what the
+ * This machine's sets. The kernel's mask is authoritative: what is in it is
+ * online and may be used, whatever /sys says (in a container /sys is what the
  * container's manager makes of it). /sys describes the rest.
  */
 static void sets_from_kernel(topology *t, const topology_source *source,
@@ -185,7 +185,7 @@ static void sets_from_kernel(topology *t, const topology_source *source,
         hwloc_bitmap_zero(mask);
     }
     if (t->hw) {
-        /* "possible" would count slots that nothing is plugged into. */
+        /* "possible" would count empty sockets. */
         read_list(discover_path(p, "present"), t->machine);
         read_list(discover_path(p, "isolated"), t->isolated);
         hwloc_bitmap_copy(t->online, hwloc_topology_get_topology_cpuset(t->hw));
@@ -344,7 +344,7 @@ int topology_bind_memory(const topology *t, const cpuset *set)
             hwloc_bitmap_set(nodes, node->os_index);
         }
     }
-    /* Without HWLOC_MEMBIND_STRICT other nodes serve when these are full. */
+    /* Without HWLOC_MEMBIND_STRICT other nodes are used when these are full. */
     if (!hwloc_bitmap_iszero(nodes)) {
         rc = hwloc_set_membind(t->hw, nodes, HWLOC_MEMBIND_BIND,
                                HWLOC_MEMBIND_BYNODESET | HWLOC_MEMBIND_THREAD);

@@ -44,10 +44,10 @@ typedef struct topology {
     apr_pool_t *pool;
     int ncpus;
     topology_cpu *cpus;                  /* ascending by cpu */
-    topology_unit level[TOPOLOGY_UNITS]; /* what stands for each unit: itself,
-                                            or where the machine does not show
-                                            it the next larger one (for core:
-                                            cpu) */
+    topology_unit level[TOPOLOGY_UNITS]; /* what represents each unit: itself
+                                            or, where the machine does not
+                                            show it, the next larger one (for
+                                            core: cpu) */
     cpuset *machine;                     /* every CPU in the rows */
     cpuset *online;
     cpuset *inherited; /* the mask we were started with, ∩ machine */
@@ -63,7 +63,7 @@ typedef struct topology {
  * used; on this machine those of the caller's own mask are online, whatever
  * /sys says, with one warning and -1 for what is not known of them. When this
  * machine's topology cannot be read, there is one warning and all rows are
- * made from the mask alone. See discover() for what it does to the process.
+ * made from the mask alone. See discover() for forking and the environment.
  * @return 0, or -1 with @a error (source does not parse, file is not a
  *         topology: hwloc's silent fall-back to this machine is an error)
  */
@@ -80,7 +80,7 @@ int topology_restrict(topology *t, const cpuset *cpus, int smt_first,
 
 /*
  * What "auto" counts: the CPUs that may be used within CPUAffinityCPUs (NULL:
- * not given; of what is wrong with it plan_make() tells) and CPUAffinitySMT,
+ * not given; plan_make() reports what is wrong with it) and CPUAffinitySMT,
  * at most the quota. Restricts @a t. @return >= 1
  */
 int topology_count(topology *t, const char *cpus, int smt_first);
@@ -95,10 +95,9 @@ const char *topology_unit_name(topology_unit unit);
 /*
  * The units of a kind inside @a within, as sets of used CPUs, in the order
  * of their first CPU: array of cpuset *. Empty units are left out. When the
- * machine does not show the kind, *actual says what stands for it; the caller
- * warns. A CPU that alone lacks the kind is in a unit of the next larger one;
- * as
- * a core it is one of its own.
+ * machine does not show the kind, *actual says what replaces it; the caller
+ * warns. A CPU that alone lacks the kind is in a unit of the next larger kind;
+ * if the kind is core, it is a core of its own.
  */
 apr_array_header_t *topology_units(apr_pool_t *p, const topology *t,
                                    topology_unit unit, const cpuset *within,
@@ -111,8 +110,8 @@ void topology_find_levels(topology *t);
 const topology_cpu *topology_find(const topology *t, int cpu);
 
 /*
- * Binds memory of the calling process (all threads made later) to the NUMA
- * nodes of @a set, preferring, not forcing; memoryless nodes are skipped.
+ * Makes the calling process (and all threads made later) prefer memory of the
+ * NUMA nodes of @a set, without forcing it; memoryless nodes are skipped.
  * @return 0 or -1 with errno
  */
 int topology_bind_memory(const topology *t, const cpuset *set);

@@ -8,7 +8,7 @@
 
 #include <apr_strings.h>
 
-/* A CPU's logical number on a level; -1: unknown there. */
+/* A CPU's logical number on a level; -1: unknown. */
 static int level_id(const topology_cpu *row, topology_unit unit)
 {
     switch (unit) {
@@ -63,7 +63,7 @@ void topology_find_levels(topology *t)
             continue;
         }
         if (unit == TOPOLOGY_CORE) {
-            *level = TOPOLOGY_CPU; /* nothing says that it has a sibling */
+            *level = TOPOLOGY_CPU; /* no sign that it has a sibling */
             continue;
         }
         /* One NUMA node may hold several packages: the next larger unit is
@@ -82,7 +82,7 @@ static topology_unit key_hints_level(const topology_cpu *row,
                                      topology_unit unit)
 {
     if (unit == TOPOLOGY_CORE && row->core < 0) {
-        return TOPOLOGY_CPU; /* nothing says that it has a sibling */
+        return TOPOLOGY_CPU; /* no sign that it has a sibling */
     }
     while (unit > TOPOLOGY_MACHINE && level_id(row, unit) < 0) {
         unit--;
@@ -142,7 +142,7 @@ apr_array_header_t *topology_units(apr_pool_t *p, const topology *t,
     int n, i;
 
     if (!members) {
-        abort(); /* as APR's pools do when memory is out */
+        abort(); /* as APR's pools do when out of memory */
     }
     *actual = t->level[unit];
     n = gather(t, *actual, within, members);
@@ -165,8 +165,8 @@ static int count_objects(const topology *t, hwloc_obj_type_t type)
     return t->hw ? hwloc_get_nbobjs_by_type(t->hw, type) : 0;
 }
 
-/* Whoever names an object means what may be used of it. Only when that is
- * nothing all its CPUs are added, so that the plan says why they are out. */
+/* Naming an object means what may be used of it. Only when that is nothing
+ * are all its CPUs added, so that the plan says why they are not used. */
 static void add_usable(const topology *t, cpuset *set, const cpuset *object)
 {
     int cpu, usable = hwloc_bitmap_intersects(object, t->allowed);

@@ -17,9 +17,9 @@
 
 APLOG_USE_MODULE(cpuaffinity);
 
-/* How often the placer looks for new rows: quick while the workers of a
- * start appear, then once a second for those that wait for a slot of the
- * generation before. */
+/* How often the placer looks for new rows: fast while the workers appear at
+ * start, then once a second for those that wait for a slot of the previous
+ * generation. */
 #define QUICK_MS 2
 #define QUICK_PASSES 250
 #define SLOW_MS 1000
@@ -33,7 +33,7 @@ static struct {
     pid_t *workers; /* kernel ids, 0: not placed; the thread's own */
     int placed;     /* how many of them */
     pid_t listener;
-    const char *stuck; /* what was last logged as not to be had, or NULL */
+    const char *stuck; /* what was last logged as not available, or NULL */
     char stuck_text[256];
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -55,14 +55,14 @@ static const cpuset *accept_set(const watch_config *cf)
     return cf->seat < 0 ? cf->allowed : plan_seat(cf->plan, cf->seat)->listener;
 }
 
-/* The scoreboard row belongs to this process's current worker. */
+/* Whether the scoreboard row belongs to this process's current worker. */
 static int row_is_ours(const worker_score *row, ap_generation_t generation)
 {
     return row->pid == getpid() && row->generation == generation
            && row->status >= SERVER_READY;
 }
 
-/* The kernel id of the thread that has a name. 0: not there */
+/* The kernel id of the thread with a role and index. 0: not there */
 static pid_t tid_of(const apr_array_header_t *tasks, task_role role, int index)
 {
     int i;
@@ -136,8 +136,8 @@ static void place_workers(apr_pool_t *p)
     }
 }
 
-/* What a thread should have; *task's role is mended: a thread that was born
- * in a worker has that worker's name and is not it. */
+/* What a thread should have. Corrects task->role: a thread that a worker made
+ * has that worker's name and is not a worker. */
 static const cpuset *wanted(task_row *task)
 {
     const watch_config *cf = &watch.cf;
@@ -179,7 +179,7 @@ static void find_listener(const apr_array_header_t *tasks)
 }
 
 typedef struct pass_result {
-    int moved;         /* known threads that were elsewhere */
+    int moved;         /* known threads with another mask */
     const char *first; /* the first of them, in words */
     int failed;
     const char *failure;
@@ -227,7 +227,7 @@ static void check_task(apr_pool_t *p, task_row *task, pass_result *result)
     }
 }
 
-/* One line per change: what was put back, and what cannot be had. */
+/* One line per change: what was put back, and what is not available. */
 static void report(const pass_result *result)
 {
     if (result->moved) {
@@ -252,7 +252,7 @@ static void report(const pass_result *result)
     }
 }
 
-/* Reports nothing as moved when @a quiet: the plan changed, not a mask. */
+/* Does not report moved threads when @a quiet: the plan changed, not a mask. */
 static void pass(apr_pool_t *p, int quiet)
 {
     apr_array_header_t *tasks = tasks_read(p, 0, TASKS_IDENTITY);
@@ -300,14 +300,14 @@ static int stopped_after(int ms)
     return stop;
 }
 
-/* Nothing is left to place. */
+/* Whether nothing is left to place. */
 static int complete(void)
 {
     return watch.placed == watch.cf.threads && watch.listener
            && watch.cf.seat >= 0;
 }
 
-/* A seat may fall free later. @return whether one was taken now */
+/* A seat may become free later. @return whether one was taken now */
 static int take_seat(void)
 {
     if (watch.cf.seat >= 0 || !watch.cf.claim) {
@@ -317,7 +317,7 @@ static int take_seat(void)
     return watch.cf.seat >= 0;
 }
 
-/* Looks for the listener alone, while the main thread must keep its set. */
+/* Looks for the listener only, while the main thread must keep its set. */
 static void seek_listener(apr_pool_t *p)
 {
     apr_array_header_t *tasks;
@@ -344,8 +344,8 @@ static void *APR_THREAD_FUNC watch_main(apr_thread_t *thread, void *data)
         if (!complete() && passes++ < QUICK_PASSES) {
             continue;
         }
-        /* The listener has been born (or never will be): the main thread
-         * and whatever it starts from now on get the process's set. */
+        /* The listener exists (or never will): the main thread and whatever
+         * it starts from now on get the process's set. */
         pass(p, moved);
         if (complete()) {
             if (!watch.cf.interval) {
@@ -419,8 +419,8 @@ void watch_connection(conn_rec *c)
         pin_set(0, process_set(&watch.cf), NULL);
         return;
     }
-    /* A worker's connection id is slot * limit + thread; others' (mod_proxy's
-     * backend connections) have no row that says this thread. */
+    /* A worker's connection id is slot * limit + thread; other connections
+     * (mod_proxy's backends) have no row that names this thread. */
     if (!c->sbh || ap_mpm_query(AP_MPMQ_HARD_LIMIT_THREADS, &limit)
         || limit < 1) {
         return;

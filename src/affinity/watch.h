@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watch: the thread of each child that places workers as they appear (the
+ * watch: the thread of each child that pins workers as they appear (the
  * placer), then keeps every thread's mask as planned (the watcher).
  *
  * A worker's pthread_t is read from the scoreboard and used once, under a

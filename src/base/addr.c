@@ -43,7 +43,7 @@ int addr_of(addr *to, const struct sockaddr *from)
     }
 }
 
-/* The port stands at the same place in both families. */
+/* The port is at the same offset in both families. */
 unsigned addr_port(const addr *a)
 {
     return addr_len(a) ? ntohs(a->in.sin_port) : 0;

@@ -16,21 +16,21 @@ typedef union addr {
     struct sockaddr_in6 in6;
 } addr;
 
-/* Is it an address that a connection can have: known, and not the wildcard
- * that a socket listens on? */
+/* Whether a connection can have this address: it is known, and not a wildcard
+ * address that a socket listens on. */
 int addr_is_known(const addr *a);
 
-/* Bytes of the address's own structure; 0 when it is not known. */
+/* Size in bytes of the address's own structure; 0 when it is not known. */
 socklen_t addr_len(const addr *a);
 
-/* Takes over an address of the kernel or of APR (apr_sockaddr_t.sa).
- * @return 0, or -1: of another family; @a to is not known then */
+/* Copies an address from the kernel or from APR (apr_sockaddr_t.sa).
+ * @return 0, or -1: another family; @a to is then unknown */
 int addr_of(addr *to, const struct sockaddr *from);
 
-/* Port in host order; 0 when it is not known. */
+/* Port in host byte order; 0 when it is not known. */
 unsigned addr_port(const addr *a);
 
-/* Of the same family, and the same address; the port aside. */
+/* Whether family and address are the same; ports are not compared. */
 int addr_is_same_host(const addr *a, const addr *b);
 
 typedef enum addr_match {
@@ -39,11 +39,11 @@ typedef enum addr_match {
     ADDR_EXACT
 } addr_match;
 
-/* Does a connection to @a local come in at a socket that listens on @a at? */
+/* Whether a connection to @a local arrives at a socket listening on @a at. */
 addr_match addr_comes_in(const addr *local, const addr *at);
 
-/* What tells one local address from all others, as bytes: port, address,
- * interface of a link-local one. @a a is known. @return how many */
+/* The bytes that identify a local address: port, address, and the interface
+ * of a link-local one. @a a must be known. @return how many bytes */
 #define ADDR_BYTES 22
 size_t addr_bytes(const addr *a, unsigned char out[ADDR_BYTES]);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compat: what one version of httpd 2.4 has and another has not, from 2.4.51
- * on. Nothing else asks for a version. -DCOMPAT_OLDEST compiles as if for the
- * oldest: for t/compat.t.
+ * compat: differences between versions of httpd 2.4, from 2.4.51 on. No other
+ * file checks the version. -DCOMPAT_OLDEST compiles as if for the oldest
+ * version, for t/compat.t.
  */
 #ifndef CPUAFFINITY_COMPAT_H
 #define CPUAFFINITY_COMPAT_H
@@ -15,7 +15,7 @@
 #error mod_cpuaffinity is for httpd 2.4, from 2.4.51 on
 #endif
 
-/* 2.4.53: threads that know themselves as httpd's. */
+/* 2.4.53: threads that know their own apr_thread_t. */
 #if AP_MODULE_MAGIC_AT_LEAST(20120211, 122) && !defined(COMPAT_OLDEST)
 #define compat_thread_create ap_thread_create
 #else

@@ -6,7 +6,7 @@
 static const char days[] = "SunMonTueWedThuFriSat";
 static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 
-/* The index of three letters in a list of such, or -1. */
+/* The index of a three-letter name in a list of them, or -1. */
 static int name_index(const char *list, const char *name)
 {
     int i;
@@ -19,7 +19,7 @@ static int name_index(const char *list, const char *name)
     return -1;
 }
 
-/* The number that @a n digits spell, or -1. */
+/* The value of @a n decimal digits, or -1. */
 static int number(const char *p, int n)
 {
     int v = 0;
@@ -46,7 +46,7 @@ static int month_days(int year, int month)
     return month == 1 && leap(year) ? 29 : length[month];
 }
 
-/* Days from 1970 to the first of January of a year. */
+/* Days from 1970 to the first of January of @a year. */
 static int64_t year_start(int year)
 {
     int64_t y = year - 1;

@@ -12,13 +12,14 @@
 #define HTTPDATE_LEN 29
 
 /*
- * Seconds since 1970 of exactly this format, from 1970 to 2100, or -1. What
- * is accepted here means the same to apr_date_parse_http (which accepts much
- * more); the weekday's name is not compared with the date, as there.
+ * Parses exactly this format into seconds since 1970; dates from 1970 to 2100.
+ * @return the seconds, or -1. What is accepted here means the same to
+ *         apr_date_parse_http (which accepts much more); as there, the
+ *         weekday is not checked against the date.
  */
 int64_t httpdate_parse(const char *text, size_t len);
 
-/* Writes @a seconds since 1970 (not negative), not terminated. */
+/* Formats @a seconds since 1970 (not negative); no terminating zero. */
 void httpdate_format(char out[HTTPDATE_LEN], int64_t seconds);
 
 #endif

@@ -25,7 +25,7 @@ void linear_free(linear *set)
     free(set);
 }
 
-/* Adds one alternative, to the last automaton or to a new one. 0 or -1 */
+/* Adds one alternative to the last automaton or to a new one. 0 or -1 */
 static int add_branch(linear *set, const char **p, int icase)
 {
     linear_automaton *a;
@@ -86,7 +86,7 @@ static uint64_t follow(const linear_automaton *a, uint64_t on)
     return next;
 }
 
-/* Is one of the positions an alternative's last, with @a p behind it? */
+/* Whether an alternative ends at one of the positions, @a p being next. */
 static int accepts(const linear_automaton *a, uint64_t on, const char *p,
                    const char *end)
 {
@@ -113,7 +113,7 @@ static int found(const linear_automaton *a, const char *text, size_t len)
             if (!start) {
                 return 0;
             }
-            /* Nothing is begun: on to a byte that begins something. */
+            /* No match under way: skip to a byte that can begin one. */
             while (p < end && !(start & a->at[(unsigned char)*p])) {
                 p++;
             }

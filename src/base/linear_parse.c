@@ -6,7 +6,7 @@
 #define DEPTH 16 /* of groups */
 
 /* A part of the expression: where it can begin and end, and whether it can
- * be nothing. */
+ * match the empty string. */
 typedef struct part {
     uint64_t first;
     uint64_t last;
@@ -64,7 +64,7 @@ static int is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* A byte of an expression that may stand for itself. */
+/* Whether a byte of an expression may stand for itself. */
 static int is_plain(char c)
 {
     return c >= ' ' && c < 0x7f;
@@ -128,8 +128,8 @@ static int class_char(const char **p)
     return is_plain(c) && c != '[' && c != ']' ? c : -1;
 }
 
-/* One item of a class: an escape, a range, a character; a hyphen only where
- * it stands last. 0 or -1 */
+/* One item of a class: an escape, a range or a character; a hyphen only as
+ * the last one. 0 or -1 */
 static int class_item(const char **p, bytes *b)
 {
     int from, to;
@@ -179,7 +179,7 @@ static int class(parse *s, bytes *b)
     return 0;
 }
 
-/* What takes one byte. 0 or -1 */
+/* Whatever matches one byte. 0 or -1 */
 static int single(parse *s, bytes *b)
 {
     char c = *s->p++;
@@ -273,13 +273,13 @@ static int piece(parse *s, part *out)
     }
     out->empty |= *s->p++ != '+';
     if (*s->p == '?') {
-        s->p++; /* lazy: the same texts */
+        s->p++; /* lazy: matches the same texts */
     }
     /* possessive, or what PCRE refuses too */
     return *s->p && strchr("?*+", *s->p) ? -1 : 0;
 }
 
-/* 1 where an alternative is over, maybe behind an anchor. */
+/* 1 at the end of an alternative, with or without an anchor. */
 static int over(const parse *s)
 {
     const char *p = s->p;
@@ -290,7 +290,7 @@ static int over(const parse *s)
     return *p == '\0' || *p == '|' || (s->depth && *p == ')');
 }
 
-/* Pieces one after the other; none: empty. 0 or -1 */
+/* Pieces one after another; none: the empty string. 0 or -1 */
 static int sequence(parse *s, part *out)
 {
     *out = (part){0, 0, 1};
@@ -308,7 +308,7 @@ static int sequence(parse *s, part *out)
     return 0;
 }
 
-/* Of a group. 0 or -1 */
+/* The alternatives of a group. 0 or -1 */
 static int alternatives(parse *s, part *out)
 {
     *out = (part){0, 0, 0};
@@ -328,7 +328,7 @@ static int alternatives(parse *s, part *out)
     }
 }
 
-/* One of the whole expression's, with its anchors. 0 or -1 */
+/* One alternative of the whole expression, with its anchors. 0 or -1 */
 static int branch(parse *s)
 {
     linear_automaton *a = s->a;
@@ -360,7 +360,7 @@ static int branch(parse *s)
     return 0;
 }
 
-/* What follows each byte of a set, so that a set takes eight look-ups. */
+/* Tabulates what follows each byte of a set: eight look-ups for a set. */
 static void tabulate(linear_automaton *a)
 {
     unsigned i, set;

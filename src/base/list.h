@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* list: circular doubly linked lists inside their members. Internal to
- * cache. */
+/* list: intrusive circular doubly linked lists. Internal to cache. */
 #ifndef CPUAFFINITY_LIST_H
 #define CPUAFFINITY_LIST_H
 
@@ -24,7 +23,7 @@ static inline int list_empty(const list *l)
     return l->next == l;
 }
 
-/* Takes a member out; it is then a list of its own. */
+/* Removes a member; it is then a list of its own. */
 static inline void list_remove(list *l)
 {
     l->prev->next = l->next;
@@ -32,7 +31,7 @@ static inline void list_remove(list *l)
     list_init(l);
 }
 
-/* Puts a member, in a list or not, at the front of @a head. */
+/* Moves a member, in a list or not, to the front of @a head. */
 static inline void list_front(list *head, list *l)
 {
     list_remove(l);

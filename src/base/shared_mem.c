@@ -19,7 +19,7 @@ static int fail(int fd)
     return -1;
 }
 
-/* @return a descriptor whose size is for ever, or -1 with errno */
+/* @return a descriptor whose size is sealed, or -1 with errno */
 static int make_sealed(const char *name, size_t size)
 {
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -37,8 +37,8 @@ int shared_mem_make(shared_mem *m, const char *name, size_t size)
     m->size = size;
     m->fd = make_sealed(name, size);
     if (m->fd < 0) {
-        /* There is no descriptor of this that a child could shrink; to open
-         * it in /proc/PID/map_files takes CAP_CHECKPOINT_RESTORE. */
+        /* This has no descriptor that a child could shrink it by; opening it
+         * in /proc/PID/map_files takes CAP_CHECKPOINT_RESTORE. */
         flags |= MAP_ANONYMOUS;
     }
     m->at = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, m->fd, 0);

@@ -11,21 +11,21 @@
 
 /*
  * A message is a word with its length in bytes and as many words as it
- * needs. Writers say how far they are going to write before they do, and how
- * far they have written afterwards; a reader copies first and then looks
- * whether the copy was in a writer's way. All words are atomic, as a reader
- * may look at one that is being written.
+ * needs. A writer announces how far it is going to write before it does, and
+ * how far it has written afterwards; a reader copies first and then checks
+ * whether a writer may have overwritten what it copied. All words are atomic,
+ * as a reader may load one that is being written.
  *
- * Writers take turns, and none waits: threads by a mutex in memory of their
- * process, processes by a record lock on the memfd, each only tried. The
- * kernel keeps that lock and gives it back when its holder dies; there is
- * nothing in the shared memory that a process could bend to make another
- * write, read or wait elsewhere, as a pthread_mutex_t with its list pointers
- * is. A process that never gives it back, or writes without it, spoils
- * messages; a position that it left is only ever used modulo the ring.
+ * Writers exclude one another, and none waits: threads by a mutex in their
+ * process's own memory, processes by a record lock on the memfd, both only by
+ * trylock. The kernel holds that lock and releases it when its owner dies;
+ * nothing in the shared memory lets a process make another write, read or
+ * wait elsewhere, as the list pointers of a pthread_mutex_t would. A process
+ * that never releases the lock, or writes without it, spoils messages; a
+ * position that it left is only ever used modulo the ring.
  */
 typedef struct shared {
-    uint64_t reserved; /* words ever to be written; never less than before */
+    uint64_t reserved; /* words announced; never decreases */
     uint64_t head;     /* words ever written */
     uint64_t ring[];
 } shared;
@@ -34,7 +34,7 @@ struct shm_ring {
     pthread_mutex_t threads; /* of this process */
     shared_mem memory;
     shared *mem;  /* in it */
-    size_t words; /* not read from memory that others write */
+    size_t words; /* a copy: others can write to *mem */
 };
 
 static size_t bytes_of(size_t words)
@@ -96,7 +96,7 @@ static uint64_t get(const shm_ring *b, uint64_t at)
                            __ATOMIC_RELAXED);
 }
 
-/* The parts one after the other, from word @a at on. */
+/* Writes the parts one after another, from word @a at on. */
 static void put_parts(shm_ring *b, uint64_t at, const struct iovec *parts,
                       int nparts)
 {
@@ -133,7 +133,7 @@ static void write_message(shm_ring *b, size_t len, const struct iovec *parts,
     uint64_t at = __atomic_load_n(&m->head, __ATOMIC_RELAXED);
     uint64_t end = at + 1 + words_of(len);
 
-    /* More may be reserved by one who died. */
+    /* A writer that died may have reserved more. */
     if (__atomic_load_n(&m->reserved, __ATOMIC_RELAXED) < end) {
         __atomic_store_n(&m->reserved, end, __ATOMIC_RELAXED);
     }
@@ -177,7 +177,7 @@ void shm_ring_follow(shm_ring_reader *r, const shm_ring *b)
     r->lost = 0;
 }
 
-/* The words of a message of @a len bytes. */
+/* Copies the words of a message of @a len bytes. */
 static void copy(const shm_ring *b, uint64_t at, char *to, size_t len)
 {
     while (len) {
@@ -190,7 +190,7 @@ static void copy(const shm_ring *b, uint64_t at, char *to, size_t len)
     }
 }
 
-/* What is there up to @a head is not to be had any more. */
+/* What was written up to @a head is lost to this reader. */
 static size_t too_late(shm_ring_reader *r, uint64_t head)
 {
     r->at = head;
@@ -201,7 +201,7 @@ static size_t too_late(shm_ring_reader *r, uint64_t head)
 size_t shm_ring_read(shm_ring_reader *r, void *buf, size_t size)
 {
     const shm_ring *b = r->board;
-    /* Once: whoever moves it all the time does not keep us here. */
+    /* Loaded once: a writer that keeps moving it cannot hold us here. */
     uint64_t head = __atomic_load_n(&b->mem->head, __ATOMIC_ACQUIRE);
     uint64_t len, reserved;
 

@@ -38,7 +38,7 @@ void timer_wheel_init(timer_wheel *w, int64_t now)
 
 void timer_wheel_set(timer_wheel *w, timer_wheel_entry *t, int64_t deadline)
 {
-    /* Rounded up: never early. A slot behind the hand comes next. */
+    /* Rounded up: never early. What is already past goes into the next slot. */
     int64_t tick = (deadline + TIMER_WHEEL_TICK - 1) / TIMER_WHEEL_TICK;
 
     timer_wheel_clear(w, t);
@@ -58,8 +58,8 @@ void timer_wheel_clear(timer_wheel *w, timer_wheel_entry *t)
     }
 }
 
-/* Moves what is due from one slot to the expired; a slot also holds timers
- * of later rounds. */
+/* Moves what is due from one slot to the expired list; a slot also holds
+ * timers of later rounds. */
 static void sweep(timer_wheel *w, timer_wheel_entry *head, int64_t now)
 {
     timer_wheel_entry *t = head->next;

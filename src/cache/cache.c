@@ -23,7 +23,7 @@ enum segment {
     SEGMENTS
 };
 
-/* An entry with what callers do not see; its key, path and head follow. */
+/* An entry and what callers do not see of it; its key, path and head follow. */
 typedef struct node {
     cache_entry pub;
     cache_store_user user;
@@ -33,8 +33,8 @@ typedef struct node {
     enum segment segment;
     int gone; /* out of the table, kept for its holders */
     int64_t learned;
-    int64_t asked;  /* when it was last to be renewed */
-    int64_t looked; /* the path was last the file */
+    int64_t asked;  /* when httpd was last asked to renew it */
+    int64_t looked; /* when the path was last seen to be the file */
     int64_t touched;
     cache_file_id id;
     size_t key_len;
@@ -49,7 +49,7 @@ struct cache {
     list segments[SEGMENTS];
     unsigned entries;
     unsigned protected;
-    cache_stats stats; /* the counters of it */
+    cache_stats stats; /* only its counters are kept here */
 };
 
 cache *cache_make(const cache_config *config)
@@ -85,7 +85,7 @@ static node *of(cache_entry *e)
     return LIST_OF(e, node, pub);
 }
 
-/* Out of the table; freed now or when the last holder gives it up. */
+/* Takes it out of the table; freed now or when its last holder releases it. */
 static void take_out(cache *c, node *n)
 {
     node **at;
@@ -152,8 +152,8 @@ cache_entry *cache_find(cache *c, const void *key, size_t len)
     return &n->pub;
 }
 
-/* Puts an entry in front of the protected ones, whose last goes back on
- * trial when they are more than four fifths of all. */
+/* Moves an entry to the front of the protected ones, the last of which goes
+ * back on trial when they are more than four fifths of all. */
 static void protect(cache *c, node *n)
 {
     if (n->segment == TRIAL) {
@@ -170,9 +170,9 @@ static void protect(cache *c, node *n)
     }
 }
 
-/* Once per valid time: is the path still the file? Between, at least a file
- * that is sent from its descriptor must be the one that the head describes:
- * a copy cannot be edited in place, but it can. */
+/* Once per VALID: is the path still the file? In between, only a file that is
+ * sent from its descriptor is checked against the head: it can be edited in
+ * place, a copy cannot. */
 static int look(cache *c, node *n, int64_t now)
 {
     const cache_store_file *f = n->user.file;
@@ -300,7 +300,7 @@ unsigned cache_shed(cache *c, unsigned n)
     return cache_store_shed(&c->store, n);
 }
 
-/* Pushes out the longest unused, those on trial first. */
+/* Evicts the least recently used entries, those on trial first. */
 static void make_room(cache *c)
 {
     while (c->entries >= c->config.entries) {
@@ -314,7 +314,7 @@ static void make_room(cache *c)
     }
 }
 
-/* A new entry, once seen, on trial. */
+/* A new entry: seen once, on trial. */
 static node *insert(cache *c, uint64_t hash, const void *key, size_t len,
                     const response *a, const char *path)
 {

@@ -16,9 +16,10 @@
 
 #include "cache/cache_entry.h"
 
-/* Never repeat an answer that httpd gave longer ago (milliseconds). Up to
- * CACHE_SOONER before that httpd is asked once more, not for all at the same
- * time, and again after CACHE_AGAIN if it did not learn. */
+/* An answer that httpd gave longer ago than this (milliseconds) is never
+ * repeated. Up to CACHE_SOONER before that, httpd is asked once more, not for
+ * all entries at the same time, and again after CACHE_AGAIN if nothing was
+ * learned. */
 #define CACHE_AGE 60000
 #define CACHE_SOONER 15000
 #define CACHE_AGAIN 1000
@@ -70,9 +71,9 @@ int cache_may_use(cache *c, cache_entry *e, int64_t now);
 void cache_distrust(cache_entry *e);
 
 /*
- * 1 when httpd should give @a e again before it expires: this one request is
- * to be learned from, while others still repeat it. Only for an entry for
- * which cache_may_use() just said 1.
+ * 1 when httpd should give @a e again before it expires: httpd's answer to this
+ * one request is to be learned, while others still get the cached one. Only for
+ * an entry for which cache_may_use() just said 1.
  */
 int cache_is_due(cache_entry *e, int64_t now);
 

@@ -19,8 +19,8 @@ typedef struct cache_config {
     unsigned entries;     /* FixedStaticCache ENTRIES, at least 1 */
     int64_t valid;        /* how long a file is trusted, milliseconds */
     uint64_t small;       /* files up to this size are kept in memory */
-    uint64_t memory;      /* at most so many bytes of them */
-    unsigned descriptors; /* at most so many open files; 0: none */
+    uint64_t memory;      /* at most this many bytes of them */
+    unsigned descriptors; /* at most this many open files; 0: none */
     uint64_t secret[2];   /* of the keyed hash, random per process */
     size_t tag_size;      /* bytes of an entry's tag */
 } cache_config;

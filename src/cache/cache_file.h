@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cache_file: a file's identity, a look whether it still has it, and its
- * content as memory or descriptor. Internal to cache.
+ * cache_file: a file's identity, the check that it is still the same, and its
+ * content in memory or as a descriptor. Internal to cache.
  */
 #ifndef CPUAFFINITY_CACHE_FILE_H
 #define CPUAFFINITY_CACHE_FILE_H
@@ -10,7 +10,7 @@
 
 #include "cache/cache_entry.h"
 
-/* All of what would be different had somebody touched the file. */
+/* All that changes when somebody touches the file. */
 typedef struct cache_file_id {
     uint64_t dev;
     uint64_t ino;

@@ -22,7 +22,7 @@ void cache_store_close(cachestore *s)
     s->buckets = NULL;
 }
 
-/* Inode numbers are nobody's to choose freely, but may have patterns. */
+/* Nobody can choose inode numbers freely, but they may have patterns. */
 static cache_store_file **bucket(cachestore *s, const cache_file_id *id)
 {
     uint64_t h = (id->ino ^ id->dev << 32) * 0x9e3779b97f4a7c15;
@@ -40,7 +40,7 @@ static cache_store_file *find(cachestore *s, const cache_file_id *id)
     return f;
 }
 
-/* Nobody finds the file from now on; who has it keeps it. */
+/* Look-ups do not find the file from now on; who has it keeps it. */
 static void unlist(cachestore *s, cache_store_file *f)
 {
     cache_store_file **at;
@@ -102,7 +102,7 @@ static void drop(cachestore *s, cache_store_file *f)
     cache_store_unref(s, f);
 }
 
-/* The longest unused file that nobody holds, of memory or open. */
+/* The least recently used file that nobody holds: in memory, or open. */
 static cache_store_file *oldest(cachestore *s, int open)
 {
     list *l;
@@ -129,7 +129,7 @@ unsigned cache_store_shed(cachestore *s, unsigned n)
     return done;
 }
 
-/* Makes room for @a size bytes of memory; 0 when that cannot be. */
+/* Makes room for @a size bytes of memory; 0 when that is impossible. */
 static int memory_room(cachestore *s, uint64_t size)
 {
     cache_store_file *f;
@@ -168,7 +168,8 @@ static cache_store_file *load(cachestore *s, const char *path,
         return NULL;
     }
     if (cache_file_load(&f->pub, path, id, in_memory)) {
-        /* out of descriptors: ours make way, and the next one may do */
+        /* out of descriptors: close some of ours, so that the next try may
+         * succeed */
         if (errno == EMFILE || errno == ENFILE) {
             cache_store_shed(s, 8);
         }

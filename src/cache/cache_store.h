@@ -23,7 +23,7 @@ typedef struct cache_store_file {
     int64_t as_of; /* the copy was read after httpd answered at that time */
 } cache_store_file;
 
-/* What an entry has of its file. */
+/* An entry's link to its file. */
 typedef struct cache_store_user {
     list sibling;
     cache_store_file *file; /* NULL: none */
@@ -48,9 +48,9 @@ int cache_store_init(cachestore *s, const cache_config *config, size_t buckets);
 void cache_store_close(cachestore *s);
 
 /*
- * Gives the user the file at @a path, which must be the one with @a id;
- * loads it unless it is there. May take the file from the user of it that
- * was not used for longest, and drop unused files.
+ * Gives the user the file at @a path, which must be the one with @a id; loads
+ * it unless it is there. May take the file from its least recently used user,
+ * and drop unused files.
  * @param now when httpd answered with it
  * @return 0, or -1: changed, unreadable or no room
  */

@@ -6,7 +6,7 @@
 
 #include "base/siphash.h"
 
-/* Slots of the table: few keys of so many should share one. */
+/* Slots of the table: with this many, few keys share one. */
 #define LEAST 65536u
 #define MOST (1u << 21)
 

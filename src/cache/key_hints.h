@@ -9,11 +9,11 @@
 
 #include <stddef.h>
 
-/* The table for about so many @a keys, for as long as the process lives. Main
- * thread, before others. 0, or -1 with errno */
+/* Makes the table for about @a keys keys, for the life of the process. Main
+ * thread, before there are others. @return 0, or -1 with errno */
 int key_hints_make(unsigned keys);
 
-/* Loop thread: a key has become answerable, is no longer, all are not. */
+/* A key has become answerable; is no longer; none is any more. Loop thread. */
 void key_hints_add(const unsigned char *key, size_t len);
 void key_hints_forget(const unsigned char *key, size_t len);
 void key_hints_clear(void);

@@ -8,13 +8,13 @@
 
 #include <stdint.h>
 
-/* After asking for what is not there: milliseconds until the next look, and
- * how many looks before waiting for the disk is better than for ever. */
+/* After the kernel was asked to read: milliseconds until the next look, and how
+ * many looks before it is better to wait for the disk than to go on so. */
 #define PAGE_CACHE_WAIT 4
 #define PAGE_CACHE_LOOKS 50
-/* Then so many bytes are sent as they come. */
+/* Then this many bytes are sent, whether they are in memory or not. */
 #define PAGE_CACHE_STEP 131072
-/* What is asked for beyond the range looked at. */
+/* How far beyond the range looked at the kernel is asked to read. */
 #define PAGE_CACHE_AHEAD 2097152
 
 /*
@@ -25,8 +25,8 @@
  */
 int64_t page_cache_ready(int fd, int64_t off, int64_t len);
 
-/* Milliseconds for which a range that was in memory is taken to be: it has
- * just been used, so others go before it. */
+/* For how many milliseconds a range that was in memory is taken to be there
+ * still: it has just been used, so the kernel drops others first. */
 #define PAGE_CACHE_TRUST 100
 
 /* A range of a file, in memory at @a at (ms); all zero: none. */

@@ -130,13 +130,14 @@ const char *config_where(const config_server *cf, const char *name)
     return NULL;
 }
 
-/* "DIRECTIVE: reason", the form of all of ours. */
+/* "DIRECTIVE: reason", the form of all our messages. */
 static const char *complain(cmd_parms *cmd, const char *reason)
 {
     return apr_pstrcat(cmd->pool, cmd->cmd->name, ": ", reason, NULL);
 }
 
-/* The place is global and the directive was not there before; notes it. */
+/* Checks that the context is global and the directive is not repeated; notes
+ * its place. */
 static const char *enter(cmd_parms *cmd, config_server **cf)
 {
     const char *err = ap_check_cmd_context(cmd, GLOBAL_ONLY);
@@ -192,7 +193,7 @@ static int word_index(const char *arg, const char *const words[])
     return -1;
 }
 
-/* A decimal number between low and high, nothing behind it. 0 or -1. */
+/* A decimal number between low and high, with nothing after it. 0 or -1. */
 static int number(const char *arg, apr_int64_t low, apr_int64_t high,
                   apr_int64_t *result)
 {
@@ -206,7 +207,7 @@ static int number(const char *arg, apr_int64_t low, apr_int64_t high,
     return errno || *end || *result < low || *result > high ? -1 : 0;
 }
 
-/* One word out of a list, for the directives that take one. */
+/* Sets one of a list of words, for the directives that take one. */
 static const char *set_choice(cmd_parms *cmd, const char *arg,
                               const char *const words[], int *result)
 {

@@ -39,8 +39,8 @@ typedef enum config_steering {
     CONFIG_STEERING_AUTO
 } config_steering;
 
-/* Server configuration; only the main server's is ever set. Create default:
- * everything unset. Merge: a set member of the later one wins. */
+/* Server configuration; only the main server's is ever set. Create: all
+ * unset. Merge: a member that is set in the later one wins. */
 typedef struct config_server {
     policy *policy;   /* CPUAffinity, …Listener, …Workers, …CPUs, …SMT,
                                 …Strict; never NULL */
@@ -60,13 +60,13 @@ typedef struct config_server {
 /* Directory configuration. Create: unset. Merge: the inner one wins. */
 typedef struct config_dir {
     int fixed_static; /* FixedStatic: CONFIG_UNSET, 0, 1 */
-    int refused;      /* a directive forbids learning: the number of its mark */
+    int refused;      /* number of the mark whose directive forbids learning */
 } config_dir;
 
-/* The data of a FixedStatic in the tree that is a mark (mark). */
+/* The data of a FixedStatic in the tree that is a mark (learn/mark.h). */
 #define CONFIG_MARK(number) ((void *)(apr_size_t)((number) + 1))
 
-/* The module record's members. Results from @a p. */
+/* Members of the module record. Results from @a p. */
 void *config_create_server(apr_pool_t *p, server_rec *s);
 void *config_merge_server(apr_pool_t *p, void *base, void *add);
 void *config_create_dir(apr_pool_t *p, char *path);
@@ -76,7 +76,7 @@ void *config_merge_dir(apr_pool_t *p, void *base, void *add);
  * configuration, in check_config. */
 void config_defaults(config_server *cf);
 
-/* The main server's configuration; that of a per-directory vector. */
+/* The main server's configuration; the one of a per-directory vector. */
 config_server *config_get(const server_rec *s);
 const config_dir *config_dir_get(const ap_conf_vector_t *dir);
 
@@ -84,7 +84,7 @@ const config_dir *config_dir_get(const ap_conf_vector_t *dir);
 extern const char *const config_names[CONFIG_DIRECTIVES];
 const char *config_where(const config_server *cf, const char *name);
 
-/* Setters: NULL or a message, which httpd puts behind file and line. */
+/* Setters. @return NULL or a message, which httpd prints after file and line */
 const char *config_set_argv(cmd_parms *cmd, void *dir, int argc,
                             char *const argv[]);
 const char *config_set_word(cmd_parms *cmd, void *dir, const char *arg);

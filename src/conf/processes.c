@@ -20,10 +20,10 @@ APLOG_USE_MODULE(cpuaffinity);
 #define DEFAULT_THREADS 25      /* ThreadsPerChild of event and worker */
 #define DEFAULT_THREAD_LIMIT 64 /* ThreadLimit of both */
 #define DEFAULT_SERVER_LIMIT 16 /* ServerLimit of both */
-#define SERVER_LIMIT_MAX 20000  /* where both of them end */
+#define SERVER_LIMIT_MAX 20000  /* the maximum of both */
 
-/* What ServerLimit and ThreadLimit were at the first start: the MPM keeps
- * them until httpd is stopped. */
+/* ServerLimit and ThreadLimit of the first start: the MPM keeps them until
+ * httpd is stopped. */
 #define FROZEN_KEY "cpuaffinity-processes-1"
 typedef struct frozen_limits {
     int servers;
@@ -45,7 +45,7 @@ static tree_names fixed_names = {"FixedProcesses"};
 /* The directives that make the number of children fixed. */
 typedef struct rule {
     tree_names names;
-    int at_least; /* a larger value of the administrator's is kept */
+    int at_least; /* a larger configured value is kept */
     long (*value)(int seats, int threads);
 } rule;
 
@@ -54,8 +54,8 @@ static long seats_value(int seats, int threads)
     return seats;
 }
 
-/* So many that the loss of a single child is one too few: the MPM starts
- * children only for want of idle threads. */
+/* High enough that losing a single child leaves too few: the MPM starts
+ * children only when it lacks idle threads. */
 static long min_spare(int seats, int threads)
 {
     return (long)(seats - 1) * threads + 1;
@@ -71,8 +71,8 @@ static long never(int seats, int threads)
     return 0;
 }
 
-/* A restart starts all children anew while the old ones finish: room for
- * several generations of them. */
+/* A restart starts all children anew while the old ones finish: this leaves
+ * room for several generations. */
 static long server_limit(int seats, int threads)
 {
     long limit = 4L * seats + 16;
@@ -170,7 +170,7 @@ void processes_planned(const ap_directive_t *tree, int *processes, int *threads)
     *processes = *processes < most ? *processes : most;
 }
 
-/* At the first reading there is no log yet; the console gets it. */
+/* At the first reading there is no log yet: messages go to the console. */
 static int level(int of)
 {
     return ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG
@@ -184,8 +184,8 @@ static int restarting(void)
     return ap_state_query(AP_SQ_CONFIG_GEN) > 1;
 }
 
-/* Logs why the mode cannot be had. @return for pre_config and check_config:
- * the end of httpd at a start, at a restart it goes on without the mode */
+/* Logs why the mode is not possible. @return for pre_config and check_config:
+ * an error that ends httpd at a start; at a restart it goes on without */
 __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
 {
     char reason[512];
@@ -200,7 +200,7 @@ __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
     return restarting() ? OK : HTTP_INTERNAL_SERVER_ERROR;
 }
 
-/* How many threads this machine can have at all, LONG_MAX if unknown. */
+/* How many threads this machine allows at all; LONG_MAX if unknown. */
 static long threads_max(void)
 {
     FILE *f = fopen("/proc/sys/kernel/threads-max", "re");
@@ -216,7 +216,7 @@ static long threads_max(void)
     return n > 0 ? n : LONG_MAX;
 }
 
-/* Settles mode.threads, and mode.seats under limits that are frozen. */
+/* Settles mode.threads, and mode.seats under the frozen limits. */
 static int settle_limits(const ap_directive_t *tree)
 {
     frozen_limits *frozen = ap_retained_data_get(FROZEN_KEY);

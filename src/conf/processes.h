@@ -23,11 +23,11 @@ const char *processes_parse(apr_pool_t *p, const char *arg, int *n);
 
 /*
  * The last value of an integer directive in the configuration tree, at any
- * depth (conditional sections are already flattened), as the server is going
- * to read it: ${VARIABLES} resolved. For use before the directives have run.
+ * depth (conditional sections are already flattened), as the server will read
+ * it: ${VARIABLES} resolved. For use before the directives have run.
  * @param tree ap_conftree
  * @param name the directive, any case
- * @param unset what to answer when the directive is not there
+ * @param unset what to return when the directive is not there
  */
 int processes_tree_int(const ap_directive_t *tree, const char *name, int unset);
 
@@ -40,11 +40,11 @@ void processes_planned(const ap_directive_t *tree, int *processes,
                        int *threads);
 
 /*
- * Finds FixedProcesses in *@a tree and, unless it is off, makes the tree say
- * so: StartServers, MinSpareThreads, MaxSpareThreads, MaxRequestWorkers,
+ * Finds FixedProcesses in *@a tree and, unless it is off, rewrites the tree to
+ * match: StartServers, MinSpareThreads, MaxSpareThreads, MaxRequestWorkers,
  * MaxConnectionsPerChild and ServerLimit (aliases and repetitions too) are
- * replaced or added. -X means one process. Called from pre_config; has to be
- * called in every pre_config, off or not.
+ * replaced or added. -X means one process. Must be called in every
+ * pre_config, off or not.
  * @param pconf the nodes and notes live here
  * @param automatic what "auto" stands for, >= 1: the allowed CPUs, at most
  *        the cgroup's quota rounded up
@@ -57,11 +57,11 @@ int processes_pre_config(apr_pool_t *pconf, ap_directive_t **tree,
                          int automatic);
 
 /*
- * Verifies after the MPM's own check_config that it is going to run the N
- * children asked for. To be called from check_config, REALLY_LAST.
+ * Verifies after the MPM's own check_config that it will run the N children
+ * asked for. To be called from check_config, REALLY_LAST.
  * ServerLimit and ThreadLimit cannot change over a restart: a restart that
- * cannot have its N goes on with what there is, after an error in the log;
- * at start (and for -t) it is an error.
+ * cannot have its N logs an error and goes on with what there is; at start
+ * (and for -t) it is an error.
  * @return OK or an HTTP_ error (logged). Under -t and -D DUMP_… it prints
  *         the notices of processes_log.
  */
@@ -75,7 +75,7 @@ void processes_log(server_rec *s);
  * pre_config on (final after check_config), in parent and children. */
 int processes_count(void);
 
-/* Worker threads of each child, >= 1, under the same conditions; 0 if off. */
+/* Worker threads of each child, >= 1; 0 if off. Valid as processes_count(). */
 int processes_threads(void);
 
 #endif

@@ -15,7 +15,7 @@ void spare_error_log(const ap_errorlog_info *info)
 {
     int seats = processes_count(), threads = processes_threads();
 
-    /* The colon too: our own line comes by here as well. */
+    /* With the colon: our own message passes through this hook as well. */
     if (!seats || !info->format
         || strncmp(info->format, NUMBER ": ", strlen(NUMBER ": ")) != 0) {
         return;

@@ -5,8 +5,8 @@
 
 #include <strings.h>
 
-/* Containers whose content goes into per-directory configuration. Further
- * ones (<Limit>, <RequireAny>, <Proxy>, …) belong where they stand. */
+/* Containers whose content goes into per-directory configuration. Others
+ * (<Limit>, <RequireAny>, <Proxy>, …) belong to what is around them. */
 static const char *const sections[] = {
     "<Directory", "<DirectoryMatch", "<Location", "<LocationMatch",
     "<Files",     "<FilesMatch",     "<If",       "<ElseIf",
@@ -31,7 +31,7 @@ int tree_is_section(const ap_directive_t *node)
     return 0;
 }
 
-/* httpd bounds the nesting of sections far below what a stack holds. */
+/* httpd limits the nesting of sections far below what a stack can take. */
 static void walk(const ap_directive_t *node, tree_place at, tree_visit *visit,
                  void *ctx)
 {
@@ -94,7 +94,7 @@ const char *tree_section(apr_pool_t *p, const tree_place *at)
 
     for (n = at->section; n; n = n->parent) {
         if (tree_is_section(n)) {
-            /* httpd keeps the closing bracket in the arguments of some */
+            /* some sections' arguments include the closing bracket */
             size_t len = strlen(n->args);
 
             len -= len && n->args[len - 1] == '>';
@@ -207,7 +207,7 @@ static void add(apr_pool_t *p, ap_directive_t *after, const char *name,
     after->next = node;
 }
 
-/* Giving all directives of a name the same argument. */
+/* Sets the same argument for all directives of a name. */
 typedef struct setting {
     apr_pool_t *p;
     const char *const *names;

@@ -10,34 +10,34 @@
 #include "httpd.h"
 #include "http_config.h"
 
-/* A directive and its place. */
+/* A directive and where it is. */
 typedef struct tree_place {
     const ap_directive_t *node;
-    const ap_directive_t *vhost; /* its <VirtualHost>, or NULL: the main */
+    const ap_directive_t *vhost; /* its <VirtualHost>; NULL: main server */
     /* the innermost <Directory>, <Location>, <If>, …, or NULL: the server */
     const ap_directive_t *section;
 } tree_place;
 
 typedef void tree_visit(void *ctx, const tree_place *at);
 
-/* Visits every directive that is not a section or a <VirtualHost> itself. */
+/* Visits every directive that is not itself a section or <VirtualHost>. */
 void tree_walk(const ap_directive_t *tree, tree_visit *visit, void *ctx);
 
-/* Does what stands there apply to the server? What stands outside of virtual
- * hosts applies to all. */
+/* Whether a directive at this place applies to the server. Those outside of
+ * virtual hosts apply to all. */
 int tree_is_for(const tree_place *at, const server_rec *s);
 
-/* Does what is in it go into a directory's configuration? */
+/* Whether its contents go into per-directory configuration. */
 int tree_is_section(const ap_directive_t *node);
 
-/* The <If>, <ElseIf> or <Else> around the place, the outermost; or NULL. */
+/* The outermost <If>, <ElseIf> or <Else> around the place, or NULL. */
 const ap_directive_t *tree_condition(const tree_place *at);
 
 /* "server", or the sections around the place as they are written. */
 const char *tree_section(apr_pool_t *p, const tree_place *at);
 
-/* What a <Directory> without a pattern is for; "/" for <Location "/">; NULL:
- * any other section, and none. */
+/* The path of a <Directory> without a pattern; "/" for <Location "/">; NULL
+ * for any other section, and for none. */
 const char *tree_directory(apr_pool_t *p, const ap_directive_t *section);
 
 /* The directive's file. */
@@ -46,7 +46,7 @@ const char *tree_file(const ap_directive_t *node);
 /* "Name (file:line)", from @a p. */
 const char *tree_where(apr_pool_t *p, const ap_directive_t *node);
 
-/* Is it a directive of that name (any case)? */
+/* Whether it is a directive of that name (any case). */
 int tree_is(const ap_directive_t *node, const char *name);
 
 /* The n-th word of the arguments as httpd will see it, NULL when there is
@@ -66,8 +66,8 @@ ap_directive_t *tree_last(const ap_directive_t *tree, tree_names names);
 const char *tree_arg(apr_pool_t *p, const ap_directive_t *node);
 
 /*
- * Gives every directive of that name the argument @a value; where there is
- * none adds one behind @a after, which lends it file and line.
+ * Gives every directive of that name the argument @a value; if there is none,
+ * adds one after @a after, with the file and line of that.
  * @param notes const char *: one line for each argument that changed, "NAME
  *        OLD (FILE:LINE) is replaced by NEW", from @a p
  * @return how many directives were changed or added

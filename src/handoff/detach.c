@@ -21,7 +21,7 @@ void detach_init(void)
     remoteip = ap_find_linked_module("mod_remoteip.c");
 }
 
-/* Filters of a connection that keep nothing between two requests. */
+/* Connection filters that keep nothing between two requests. */
 static int is_known(const char *name)
 {
     static const char *const known[] = {"core_in", "core", "reqtimeout",
@@ -63,7 +63,7 @@ int detach_may_with_input(conn_rec *c)
            && !strcmp(ap_get_protocol(c), AP_PROTOCOL_HTTP1)
            && all_known(c->input_filters)
            && all_known(c->output_filters)
-           /* The line of the PROXY protocol comes once per connection. */
+           /* The PROXY protocol's header comes once per connection. */
            && !(remoteip && ap_get_module_config(c->conn_config, remoteip))
            && apr_socket_addr_get(&peer, APR_REMOTE, socket) == APR_SUCCESS
            && c->client_addr == peer;
@@ -81,7 +81,7 @@ apr_size_t detach_input(conn_rec *c, char *buf, apr_size_t size)
     ap_filter_t *f = c->input_filters;
     apr_size_t len = size;
 
-    /* The one at the socket: others might count what they see. */
+    /* The filter at the socket: others might count what they see. */
     while (f->next) {
         f = f->next;
     }

@@ -32,7 +32,7 @@ struct door {
     void *ctx;
 };
 
-/* The MPM's accept function has no argument of ours. */
+/* A global, as the MPM passes the accept function no context. */
 static door *the_door;
 
 static apr_status_t drop_cargo(void *data)
@@ -42,7 +42,7 @@ static apr_status_t drop_cargo(void *data)
     return APR_SUCCESS;
 }
 
-/* Makes httpd's socket of a handoff; what remains of it goes along. */
+/* Turns a handoff into a socket of httpd's; the rest is attached to it. */
 static apr_status_t unpack(handoff *p, apr_pool_t *ptrans, apr_socket_t **csd)
 {
     apr_os_sock_info_t info = {0};
@@ -66,7 +66,7 @@ static apr_status_t unpack(handoff *p, apr_pool_t *ptrans, apr_socket_t **csd)
     return apr_socket_data_set(*csd, cargo, CARGO, NULL);
 }
 
-/* On the listener's thread, in the place of accept(). A worker is ready. */
+/* Replaces accept() on the listener's thread. A worker is ready. */
 static apr_status_t accept_parcel(void **csd, ap_listen_rec *lr,
                                   apr_pool_t *ptrans)
 {
@@ -199,8 +199,8 @@ int door_is_ready(door *d)
 {
     ap_listen_rec *lr;
 
-    /* The MPM fills them in on another thread, before it starts the one that
-     * uses them, which does not look before the bell rings. */
+    /* Another thread of the MPM sets them before it starts the listener, which
+     * uses them only after the bell has rung. */
     for (lr = d->listeners; lr; lr = after(d, lr)) {
         if (!__atomic_load_n(&lr->accept_func, __ATOMIC_ACQUIRE)) {
             return 0;
@@ -237,7 +237,7 @@ int door_take_back(door *d, handoff *p)
     if (queue_pop_unmoved(d->queue, p)) {
         return -1;
     }
-    /* Its ring too, if the listener has not heard it yet. */
+    /* Takes back its ring too, unless the listener has read it already. */
     if (d->unrung) {
         d->unrung--;
     }
@@ -320,7 +320,7 @@ int door_pre_connection(conn_rec *c, void *csd)
     return OK;
 }
 
-/* Reads as a socket does when its timeout is over. */
+/* Reads like a socket whose timeout has expired. */
 static apr_status_t expired_read(apr_bucket *b, const char **str,
                                  apr_size_t *len, apr_read_type_e block)
 {
@@ -369,5 +369,5 @@ apr_status_t door_network_bucket(conn_rec *c, apr_bucket_brigade *bb,
         APR_BRIGADE_INSERT_TAIL(bb, expired_create(c->bucket_alloc));
         cargo->expired = 0;
     }
-    return AP_DECLINED; /* the socket's own bucket is core's */
+    return AP_DECLINED; /* core adds the socket's own bucket */
 }

@@ -5,9 +5,9 @@
  * waits on them and our accept function gives it the next handoff. From then
  * on it is an ordinary connection of mpm_event.
  *
- * Bytes that were read come back below every filter, in front of the
- * socket's own, and c->keepalives goes on. All of it is found by data on the
- * accepted apr_socket_t, so that a backend connection or a failed one can
+ * Bytes that were already read come back below every filter, ahead of the
+ * socket's own, and c->keepalives goes on counting. All this is attached to
+ * the accepted apr_socket_t, so that a backend connection or a failed one can
  * never get another's.
  */
 #ifndef CPUAFFINITY_DOOR_H
@@ -22,13 +22,12 @@ typedef struct door door;
 
 /*
  * Puts doors in place of the sockets of @a listeners. In child_init, before
- * the MPM builds its pollset. Lives as long as the process.
+ * the MPM builds its pollset. The door lives as long as the process.
  * @param listeners ap_listeners, without records of our own; or one of them
- * @param all 0: that one record only
+ * @param all 0: only that one record
  * @param bound how many handoffs may wait
- * @param drained called on the listener's thread whenever a handoff was
- *        taken while door_want() is set, which is cleared by it; must not
- *        block
+ * @param drained called on the listener's thread when a handoff is taken
+ *        after door_want(), once for each door_want(); must not block
  * @return APR_SUCCESS or why not (then the records are untouched)
  */
 apr_status_t door_open(server_rec *s, ap_listen_rec *listeners, int all,
@@ -36,15 +35,15 @@ apr_status_t door_open(server_rec *s, ap_listen_rec *listeners, int all,
                        door **result);
 
 /*
- * Makes a socket of httpd's of a descriptor, to stand in @a lr.
- * @param fd -1: a failed call's, with errno; it is the socket's on success,
- *        else closed
+ * Wraps a descriptor as a socket of httpd's, to be put in @a lr.
+ * @param fd owned by the socket on success, else closed; -1: of a failed
+ *        call, whose errno becomes the result
  */
 apr_status_t door_wrap(server_rec *s, ap_listen_rec *lr, int fd,
                        apr_socket_t **sd);
 
-/* Has the MPM built its pollset? If so, our accept function is in place from
- * the first such call on. On the loop's thread, until it says 1. */
+/* Whether the MPM has built its pollset. The first call that returns 1 puts
+ * our accept function in place. Loop thread only, until it returns 1. */
 int door_is_ready(door *d);
 
 /*
@@ -54,40 +53,41 @@ int door_is_ready(door *d);
 int door_push(door *d, handoff *p);
 void door_ring(door *d);
 
-/* Takes back the one that waits longest, if it may be given to another
- * process. Loop thread only. @return 0, or -1: there is none */
+/* Takes back the handoff that has waited longest, if it may be given to
+ * another process. Loop thread only. @return 0, or -1: there is none */
 int door_take_back(door *d, handoff *p);
 
 /* How many wait; for how long the first one has waited (ms). Any thread. */
 unsigned door_length(const door *d);
 int64_t door_age(door *d, int64_t now);
 
-/* How many connections that came through the door are httpd's now, busy, kept
- * or lingering. Any thread. */
+/* How many connections that came through the door httpd holds now: busy, in
+ * keep-alive or lingering close. Any thread. */
 unsigned door_inside(const door *d);
 
-/* Asks for one call of "drained" at the next handoff that is taken. */
+/* Asks for one call of "drained", when the next handoff is taken. */
 void door_want(door *d);
 
-/* No handoff is pushed any more; what waits can be taken back by door_take
- * until it says -1. Any thread; twice is harmless. */
+/* door_close: from now on every push fails. door_take: takes back what waits,
+ * until it returns -1. Any thread; closing twice is harmless. */
 void door_close(door *d);
 int door_take(door *d, handoff *p);
 
 /*
- * The note that came with a connection, for learning (R0), or NULL. It stays
- * the door's: freed with the connection. Any worker serving @a c.
+ * The note that came with a connection, for learning (R0), or NULL. Owned by
+ * the door and freed with the connection. The worker serving @a c.
  */
 void *door_note(const conn_rec *c);
 
 /*
- * The bytes that came with a connection without a note, before they are given
- * back; NULL: none. In insert_network_bucket, ahead of the door's.
+ * The bytes that came with a connection without a note, as long as they have
+ * not been given back; NULL: none. In insert_network_bucket, ahead of the
+ * door's own hook.
  */
 const char *door_bytes(apr_socket_t *socket, size_t *len);
 
-/* Hooks: restores c->keepalives; gives the bytes back. Their order stands in
- * mod_cpuaffinity.c. */
+/* Hooks: the first restores c->keepalives, the second gives the bytes back.
+ * mod_cpuaffinity.c has their order. */
 int door_pre_connection(conn_rec *c, void *csd);
 apr_status_t door_network_bucket(conn_rec *c, apr_bucket_brigade *bb,
                                  apr_socket_t *socket);

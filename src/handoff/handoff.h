@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * handoff: a client's connection on its way between the loop, httpd's threads
+ * handoff: a client connection on its way between the loop, httpd's threads
  * and other processes: its descriptor and what was read from it. Plain data;
  * no httpd header is needed.
  */
@@ -13,8 +13,8 @@
 #include "base/addr.h"
 #include "base/clock.h"
 
-/* More bytes than this never travel: a connection that has more is httpd's
- * already or is closed. */
+/* Most bytes that can go along: a connection with more is already httpd's or
+ * is closed. */
 #define HANDOFF_BYTES 16384
 
 /* Whoever holds the handoff owns fd, bytes and note. */
@@ -23,14 +23,14 @@ typedef struct handoff {
     addr remote;
     addr local;
     uint32_t keepalives; /* requests answered on it: c->keepalives */
-    uint32_t idle;       /* 1: waits for a request, none of its bytes came */
+    uint32_t idle;       /* 1: waits for a request, has no byte of it yet */
     uint32_t moved;      /* 1: came from another process; stays here */
-    uint32_t expired;    /* 1: nothing more is to be read: it took too long */
-    int64_t since;       /* CLOCK_MONOTONIC ms: waits in its queue since */
-    int64_t deadline; /* CLOCK_MONOTONIC ms of its running timeout; 0: none */
-    char *bytes;      /* read and not answered, from malloc; NULL: none */
+    uint32_t expired;    /* 1: timed out: no more is to be read */
+    int64_t since;       /* CLOCK_MONOTONIC ms: in its queue since then */
+    int64_t deadline;    /* CLOCK_MONOTONIC ms: end of its timeout; 0: none */
+    char *bytes;         /* read and not answered, from malloc; NULL: none */
     size_t len;
-    void *note;                /* travels with it inside a process; NULL */
+    void *note;                /* stays with it inside a process; or NULL */
     void (*drop_note)(void *); /* frees the note, on any thread; or NULL */
 } handoff;
 
@@ -40,7 +40,7 @@ void handoff_init(handoff *p);
 /* Frees bytes and note, and closes fd unless it is -1. Leaves it empty. */
 void handoff_drop(handoff *p);
 
-/* Asks the kernel for the addresses that are not known. @return 0, or -1
+/* Asks the kernel for those addresses that are not known. @return 0, or -1
  * with errno (ENOTCONN: the client is gone) */
 int handoff_addresses(handoff *p);
 

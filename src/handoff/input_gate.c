@@ -6,14 +6,14 @@
 #include "apr_buckets.h"
 
 /*
- * The invariant of this file: while a connection is served, "shut" and
- * "running" are of that connection or NULL, as its worker does nothing else
- * meanwhile; and data_in_input_filters of a connection is a promise of ours,
- * marked on its socket, from input_gate_promise() until input_gate_begin(),
- * which is the next thing that happens to it.
+ * Invariants of this file: while a connection is served, "shut" and "running"
+ * belong to that connection or are NULL, as its worker does nothing else
+ * meanwhile. From input_gate_promise() until input_gate_begin(), which is the
+ * next thing that happens to a connection, its data_in_input_filters is our
+ * promise, marked on its socket.
  */
-static __thread const apr_socket_t *shut; /* nobody reads from it now */
-static __thread const conn_rec *running;  /* its process_connection runs */
+static __thread const apr_socket_t *shut; /* not to be read from now */
+static __thread const conn_rec *running;  /* in input_gate_run() for it */
 
 #define PROMISE "cpuaffinity-promise"
 
@@ -27,7 +27,7 @@ void input_gate_use(void)
 static apr_status_t read_socket(apr_bucket *b, const char **str,
                                 apr_size_t *len, apr_read_type_e block);
 
-/* As apr_bucket_type_socket, whose data is the socket itself. */
+/* Like apr_bucket_type_socket, whose data is the socket itself. */
 static const apr_bucket_type_t gate_type = {"CPUAFFINITY SOCKET",
                                             5,
                                             APR_BUCKET_DATA,
@@ -50,10 +50,10 @@ static apr_status_t read_socket(apr_bucket *b, const char **str,
     b->type = &apr_bucket_type_socket;
     rv = apr_bucket_read(b, str, len, block);
     if (APR_BUCKET_IS_SOCKET(b)) {
-        b->type = &gate_type; /* nothing came */
+        b->type = &gate_type; /* nothing was read */
     }
     else if (APR_BUCKET_IS_HEAP(b)) {
-        /* What came, and behind it the socket again. */
+        /* The bytes read, followed by the socket again. */
         APR_BUCKET_NEXT(b)->type = &gate_type;
     }
     return rv;

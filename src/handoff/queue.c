@@ -8,7 +8,7 @@ struct queue {
     pthread_mutex_t lock;
     unsigned bound;
     unsigned head;
-    unsigned length; /* written under the lock, read by anyone */
+    unsigned length; /* written under the lock, read without it */
     int closed;
     handoff slot[];
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue: a bounded queue of handoffs between threads; first in, first out.
- * Its lock is never held over a system call other than its own. No httpd
- * header is needed.
+ * Its lock is never held across a system call other than the lock's own. No
+ * httpd header is needed.
  */
 #ifndef CPUAFFINITY_QUEUE_H
 #define CPUAFFINITY_QUEUE_H
@@ -11,7 +11,7 @@
 
 typedef struct queue queue;
 
-/* A queue for at most @a bound (>= 1) handoffs; NULL without memory. */
+/* A queue for at most @a bound (>= 1) handoffs; NULL when out of memory. */
 queue *queue_make(unsigned bound);
 
 /* Drops what is in it and frees it. No other thread uses it any more. */
@@ -24,8 +24,8 @@ int queue_push(queue *q, handoff *p);
 /* Moves the oldest out into @a p. @return 0, or -1 when there is none */
 int queue_pop(queue *q, handoff *p);
 
-/* The same for a handoff that has not moved between processes yet, if that is
- * the oldest. @return 0 or -1 */
+/* The same, but only if the oldest has not moved between processes yet.
+ * @return 0 or -1 */
 int queue_pop_unmoved(queue *q, handoff *p);
 
 /* From now on every push fails; what is queued can still be popped. */

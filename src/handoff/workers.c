@@ -5,7 +5,7 @@
 #include "ap_mpm.h"
 #include "scoreboard.h"
 
-/* The parent tells nobody which slot is whose. */
+/* Searches, as a child is not told its slot. */
 static int find_slot(pid_t pid, int slots)
 {
     int i;

@@ -10,10 +10,10 @@
 
 /*
  * Idle workers of a process; 0 also while its MPM accepts no connections
- * (too many are open). Costs a look at every worker's row.
- * @param slot the caller's memory of where the process stands in the
- *        scoreboard; any value at first
- * @return the number, or -1 if the process has no place there (yet)
+ * (too many are open). Reads the row of every worker.
+ * @param slot where the caller remembers the process's scoreboard slot; any
+ *        value at first
+ * @return the number, or -1 if the process has no slot there (yet)
  */
 int workers_idle(pid_t pid, int *slot);
 

@@ -9,11 +9,11 @@
 #include <stddef.h>
 
 /*
- * Complete blank lines (LF, CRLF) that the bytes begin with.
- * @param most so many are skipped; one more ends the connection
- * @param over set to 1 when there is one more, and counting ends there;
- *        otherwise as it was
- * @return how many bytes they are
+ * Measures the complete blank lines (LF or CRLF) that the bytes begin with.
+ * @param most at most this many are skipped; one more ends the connection
+ * @param over set to 1 when there is one more, and counting stops there;
+ *        otherwise left alone
+ * @return their length in bytes
  */
 size_t blank_skip(const char *bytes, size_t len, int most, int *over);
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* What a byte may be part of. Controls, DEL and everything from 0x80 on are
- * of no class at all: they are httpd's. */
+/* What a byte may be part of. Controls, DEL and everything from 0x80 up are in
+ * no class: they are left to httpd. */
 #define PATH 1u    /* stands for itself in a path: unreserved, sub-delims, :@ */
 #define QUERY 2u   /* the same in a query */
 #define VALUE 4u   /* in the value of a field */
@@ -94,7 +94,7 @@ static request_slice slice(const scan *s, const char *from, const char *to)
     return (request_slice){(uint16_t)(from - s->base), (uint16_t)(to - from)};
 }
 
-/* Out of line, and told nothing of the scan: that stays in registers. */
+/* Out of line, and not passed the scan, which so stays in registers. */
 static request_verdict __attribute__((cold, noinline))
 not_mine(request *req, request_why why)
 {
@@ -130,8 +130,8 @@ static int hex(char c)
     return -1;
 }
 
-/* %XX at s->p. In a path only what can be nothing but a part of a name: no
- * slash, backslash, dot, percent, control or NUL (CVE-2021-41773, -42013). */
+/* %XX at s->p. In a path, only a byte that must be part of a name: no slash,
+ * backslash, dot, percent, control or NUL (CVE-2021-41773, -42013). */
 static request_verdict escape(scan *s, int in_path)
 {
     int high, low, c;
@@ -262,8 +262,8 @@ static request_verdict request_line(scan *s)
     return literal(s, "\r\n", 2, REQUEST_WHY_SYNTAX);
 }
 
-/* Letters, digits, dots, hyphens and underscores, then maybe a port. Whether
- * the name makes sense httpd says when it makes the answer. */
+/* Letters, digits, dots, hyphens and underscores, then an optional port.
+ * Whether the name makes sense is for httpd to say when it makes the answer. */
 static int host_ok(const char *p, const char *end)
 {
     const char *digits;
@@ -297,9 +297,9 @@ static int same(const char *p, size_t len, const char *lower)
 }
 
 /*
- * A list of "close" and "keep-alive" and nothing else. httpd's own search
- * takes any beginning of those words for the word ("Connection: c" closes),
- * and other tokens may name an upgrade: both are left to httpd.
+ * A list of "close" and "keep-alive" and nothing else. httpd's own search takes
+ * any prefix of those words for the word ("Connection: c" closes), and other
+ * tokens may name an upgrade: both are left to httpd.
  */
 static int connection_ok(request *req, const char *p, const char *end)
 {
@@ -333,7 +333,7 @@ static int connection_ok(request *req, const char *p, const char *end)
     }
 }
 
-/* The line at @a name has no name that is known. */
+/* The line at @a name does not begin with a known field name. */
 static request_verdict __attribute__((cold, noinline))
 unknown(request *req, const char *base, const char *name, const char *end)
 {
@@ -404,7 +404,7 @@ static request_verdict field(scan *s)
     }
     from = s->p;
     to = s->p = skip_value(from, s->end);
-    /* httpd counts the line; two bytes of distance decline its borders */
+    /* httpd limits the whole line; stay two bytes short of its edge cases */
     if (s->limits && to - start + 2 > (long)s->limits->fieldsize) {
         return not_mine(s->req, REQUEST_WHY_SIZE);
     }

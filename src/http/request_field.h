@@ -2,10 +2,10 @@
 /*
  * request_field: the header fields that a request of the loop may have;
  * anything else is not mine. A field is in the list when the loop reproduces
- * what httpd does with it, or when neither httpd's core nor a module on
- * docs/security.md's list of known ones reads it for a static file. (The loop's
- * SetEnvIf look-ups and log formats read it from the request like any
- * other.) A name that is missing costs speed, never correctness.
+ * what httpd does with it, or when neither httpd's core nor a known module (the
+ * list in docs/security.md) reads it for a static file. (The loop's SetEnvIf
+ * look-ups and log formats read it from the request like any other.) A name
+ * that is missing costs speed, never correctness.
  */
 #ifndef CPUAFFINITY_REQUEST_FIELD_H
 #define CPUAFFINITY_REQUEST_FIELD_H
@@ -94,8 +94,8 @@ extern const unsigned char requestfield_fold[256];
 /* The id of a name already in lower case, or -1. */
 int request_field_find(const char *lower, size_t len);
 
-/* 1 when some name whose id is not among the bits of @a seen starts with
- * these bytes (in lower case); the name itself counts too. */
+/* 1 when some name whose id is not among the bits of @a seen starts with these
+ * bytes (in lower case); a complete name counts too. */
 int request_field_starts(const char *lower, size_t len, uint64_t seen);
 
 /* The name of a field in lower case, NULL when there is no such id. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request_why: why a request is not mine, for the status and the log. Off the
- * way of requests that are mine. Pure; any thread.
+ * request_why: why a request is not mine, for the status and the log. Never on
+ * the path of requests that are mine. Pure; any thread.
  */
 #ifndef CPUAFFINITY_REQUEST_WHY_H
 #define CPUAFFINITY_REQUEST_WHY_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /* Why a request is not mine: id, the name in the status, what it means. The
- * last two are the loop's: such a request was recognised. */
+ * last two come from the loop: the request itself was recognised. */
 /* clang-format off */
 #define REQUEST_WHY_LIST(X)                                                   \
     X(METHOD, "method", "another method than GET and HEAD")                   \
@@ -38,10 +38,10 @@ const char *request_why_name(unsigned why);
 const char *request_why_text(unsigned why);
 
 /*
- * Why a field's name is not one of request_field's.
+ * Why a field name is not in request_field's list.
  * @param name the first byte of its line
  * @param end no byte from here on is read
- * @param len set to the length of what is a name in HTTP
+ * @param len set to the length of the part that is a name in HTTP
  */
 request_why request_why_field(const char *name, const char *end, size_t *len);
 

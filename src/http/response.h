@@ -17,14 +17,14 @@
 
 /* The longest captured head that is learned. */
 #define RESPONSE_HEAD 4096
-/* What a reply's head may have more than the captured one. */
+/* How much longer a reply's head may be than the captured one. */
 #define RESPONSE_EXTRA 192
 /* Length of "Sun, 06 Nov 1994 08:49:37 GMT". */
 #define RESPONSE_DATE 29
 
 /* A file younger than this (seconds) has a weak ETag, which httpd makes strong
- * later, and one of the future has a Last-Modified that moves: neither is
- * learned, nor repeated when the clock was set back to such a time. */
+ * later, and one dated in the future has a Last-Modified that moves: neither is
+ * learned, nor repeated when the clock has been set back to such a time. */
 #define RESPONSE_SETTLED 2
 
 /* Of response_learn: ranges and conditional requests of this answer are
@@ -32,12 +32,12 @@
  * ones: R7). */
 #define RESPONSE_PLAIN 1u
 /* Of response_learn: a compressing filter (DEFLATE, BROTLI_COMPRESS, BYTYPE of
- * them) stood in the way and passed the file on. It names Accept-Encoding in
+ * them) was in the chain and passed the file on. It names Accept-Encoding in
  * Vary, but not in a 304, so 304s of an answer with Vary are httpd's. */
 #define RESPONSE_FILTERED 2u
 /* Of response_learn: a module that reads the clock (mod_expires) is configured
- * here. cache then wants two agreeing answers of different seconds, so that
- * a field that moves with the clock never agrees (R7, docs/pitfalls.md 22). */
+ * here. cache then wants two agreeing answers from different seconds, so that a
+ * field that moves with the clock never agrees (R7, docs/pitfalls.md 22). */
 #define RESPONSE_CLOCKED 4u
 
 /* The second in which requests are answered. The caller keeps it current. */
@@ -46,7 +46,7 @@ typedef struct response_clock {
     char date[RESPONSE_DATE]; /* of that second, not terminated */
 } response_clock;
 
-/* What ap_set_keepalive looks at beside the request. */
+/* What ap_set_keepalive looks at besides the request. */
 typedef struct response_connection {
     int keepalives;  /* c->keepalives before this request */
     int keep_alive;  /* KeepAlive: 1 on, 0 off */
@@ -61,7 +61,7 @@ typedef struct response_reply {
     int keepalive;    /* 1: the connection stays open afterwards */
     int keepalives;   /* c->keepalives afterwards */
     size_t head_len;  /* bytes written to the caller's buffer */
-    int64_t body_off; /* what of the file follows the head; */
+    int64_t body_off; /* which part of the file follows the head; */
     int64_t body_len; /* 0 for HEAD and 304 (this is %B) */
 } response_reply;
 
@@ -73,7 +73,7 @@ typedef enum response_field {
                          * the 200 does not show what a 304 would have */
 } response_field;
 
-/* Looks a field name up, in any case. For the learner's look at mod_headers. */
+/* Looks a field name up, in any case. For judging mod_headers' directives. */
 response_field response_field_use(const char *name);
 
 /*

@@ -60,7 +60,7 @@ static const struct {
 };
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
-/* What is known while going through the lines. */
+/* The state while going through the lines. */
 typedef struct learner {
     response *a;
     char *copy;

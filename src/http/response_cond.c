@@ -79,7 +79,7 @@ static enum match etag_in(text list, text tag, int strong)
         p += 2 * item_weak;
         if (len == tag.len && !memcmp(p, tag.p, len)) {
             p += len;
-            /* what stands behind a tag belongs to the item */
+            /* what follows a tag belongs to its item */
             while (p < end && *p == ' ') {
                 p++;
             }
@@ -116,8 +116,9 @@ static enum match none_match(const response *a, const request *req,
                    request_has(req, REQUEST_RANGE));
 }
 
-/* The seconds of a date, or -1. 1970 itself too: httpd's parser says 0 for what
- * is no date, so what it does with a file of that time is for httpd to say. */
+/* The seconds of a date, or -1. Also -1 for the first second of 1970: httpd's
+ * parser returns 0 for what is not a date, so a file of that time is left to
+ * httpd. */
 static int64_t date_of(text value)
 {
     int64_t date = httpdate_parse(value.p, value.len);
@@ -135,7 +136,7 @@ static enum match modified_since(const response *a, const request *req,
         return ODD;
     }
     if (since < a->modified || since > now) {
-        return NO; /* changed, or a date of the future: not valid */
+        return NO; /* changed, or a date in the future: not valid */
     }
     /* within the minute it is a weak validator: not for ranges */
     return now < a->modified + STRONG_AFTER && request_has(req, REQUEST_RANGE)
@@ -143,7 +144,8 @@ static enum match modified_since(const response *a, const request *req,
                : YES;
 }
 
-/* If-Range wants the strong validator itself; all else means the whole. */
+/* If-Range wants the strong validator itself; anything else means the whole
+ * file. */
 static enum match if_range(const response *a, const request *req,
                            const char *head, int64_t now)
 {

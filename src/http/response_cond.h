@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * response_cond: which part of a file, if any, answers a GET or HEAD with
- * conditions and ranges; as httpd's ap_meets_conditions and its byterange
- * filter decide. Internal to answer.
+ * conditions and ranges, decided as httpd's ap_meets_conditions and its
+ * byterange filter do. Internal to response.
  */
 #ifndef CPUAFFINITY_RESPONSE_COND_H
 #define CPUAFFINITY_RESPONSE_COND_H

@@ -12,7 +12,7 @@
 typedef struct response {
     const char *head;  /* the captured head without its Connection and
                            * Keep-Alive lines; not owned */
-    uint16_t head_len; /* with the empty line */
+    uint16_t head_len; /* including the empty line */
     uint16_t slot; /* where the connection lines belong, then content fields */
     uint16_t length_at; /* the digits of Content-Length */
     uint16_t length_len;
