@@ -129,7 +129,8 @@ $(BUILD)/unit/%.t: t/unit/%.c $(PURE_OBJ) t/unit/tap.h \
 # Pure code behind a pipe, for tests that compare it with a real httpd.
 $(BUILD)/tool/%: t/tool/%.c $(PURE_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -o $@ $< $(PURE_OBJ) $(LIBS) \
+	$(SAY) "cc $@"
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -o $@ $< $(PURE_OBJ) $(LIBS) \
 	    $(APR_LIB)
 
 # Loaded into a httpd by a test, in front of the C library.
