@@ -137,16 +137,16 @@ static void plan_size(const config_server *cf, int *processes, int *threads)
     }
 }
 
-/* A (graceful) restart, which may not end httpd for what has become of the
- * machine, as opposed to the two readings of a start. */
+/* A (graceful) restart, which must not end httpd because the machine has
+ * changed, as opposed to the two readings of a start. */
 static int restarting(void)
 {
     return ap_state_query(AP_SQ_CONFIG_GEN) > 1
            && ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_NORMAL;
 }
 
-/* At a restart a plan that cannot be had is made again without strict, and if
- * that is no good either, nothing is pinned. 0 or -1 */
+/* At a restart, a plan that cannot be made is tried again without strict, and
+ * if that fails too, nothing is pinned. 0 or -1 */
 static int make_plan(apr_pool_t *pconf, apr_pool_t *ptemp,
                      const config_server *cf)
 {

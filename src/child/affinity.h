@@ -29,11 +29,11 @@ int affinity_check_config(apr_pool_t *pconf, apr_pool_t *ptemp, server_rec *s);
  * table. @return OK or HTTP_INTERNAL_SERVER_ERROR. Parent. */
 int affinity_post_config(apr_pool_t *pconf, server_rec *s);
 
-/* Claims a seat, sets the masks that threads inherit, starts the placer.
- * The child's main thread, after all other modules' child_init. */
+/* Claims a seat, sets the masks that threads inherit, starts the watcher. The
+ * child's main thread, after all other modules' child_init. */
 void affinity_child_init(apr_pool_t *pchild, server_rec *s);
 
-/* Gives the seat up, ends the placer. Any thread, any number of times. */
+/* Gives the seat up, ends the watcher. Any thread, any number of times. */
 void affinity_child_stopping(void);
 
 /* A child has ended: its seat is free. Parent. */

@@ -113,9 +113,9 @@ static apr_status_t serve_socket(server_rec *s, const sockets_group *g,
     return rv;
 }
 
-/* Without a loop: the MPM accepts from the seat's own sockets, so that there
- * is none that nobody serves, were no child to have a loop. Where others have
- * one, a neighbour serves them too, and reads the seat's mail. */
+/* Without a loop: the MPM accepts from the seat's own sockets, so that no
+ * socket is left unserved should no child have a loop. Where others have one, a
+ * neighbour serves them too, and reads the seat's mail. */
 static void serve_plain(apr_pool_t *pchild, server_rec *s,
                         const sockets_set *set, seat_table *seats)
 {
@@ -191,7 +191,7 @@ void child_start(apr_pool_t *pchild, server_rec *s, const child_setup *setup)
     l->own->place = setup->place;
     l->own->look = setup->look;
     if (begin(l, pchild) != APR_SUCCESS) {
-        /* The MPM would wait at doors that nobody knocks at. */
+        /* The MPM would wait at doors that nothing comes through. */
         end_child(pchild, s, setup->seats, "its thread could not be started");
     }
 }

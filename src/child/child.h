@@ -17,7 +17,7 @@ typedef struct child_setup {
     int balance;             /* FixedBalance */
     void (*place)(int seat); /* pins the calling thread; or NULL */
     void (*look)(int seat);  /* on the loop, at each look round; or NULL */
-    /* Makes the one who answers on the loop; may give NULL. */
+    /* Makes the server of answers for the loop; may return NULL. */
     const loop_server *(*answers)(apr_pool_t *pchild, server_rec *s,
                                   const sockets_set *sockets);
 } child_setup;

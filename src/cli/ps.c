@@ -27,8 +27,8 @@ static const char help[] =
     "else of all. Without the module, seat, role and wanted set are unknown.\n"
     "CPU is where the thread ran last, MOVES its migrations, TIME seconds.\n";
 
-/* What is in one server's shared memory. Believed as far as it makes sense:
- * we may be root, and it is not. */
+/* What is in one server's shared memory. Trusted only as far as it makes sense:
+ * we may be root, and those who write it are not. */
 typedef struct server {
     json_t *plan; /* NULL: none */
     int nseats;
@@ -216,7 +216,7 @@ static const char *wanted(const server *s, int seat, const task_row *t)
         set = json_string_value(json_object_get(
             row, t->role == TASK_LISTENER ? "listener" : "process"));
     }
-    /* A terminal shows it: nothing but a set. */
+    /* It goes to a terminal: nothing but a set is shown. */
     return set && *set && !set[strspn(set, "0123456789,-")] ? set : "-";
 }
 

@@ -8,7 +8,8 @@
 
 #include "learn/trace.h"
 
-/* A provider's function is told nothing of itself: one function for each. */
+/* A provider's function is not told which provider it is: one function for
+ * each. */
 #define WRAPS 64
 static struct {
     const char *name;

@@ -32,7 +32,7 @@ conn_note *conn_note_make(const request *req, const char *head,
     return n;
 }
 
-/* What a connection has of ours: its conn_config. */
+/* What we keep for a connection, in its conn_config. */
 typedef struct note_slot {
     conn_note *note;         /* attached; owned */
     int fresh;               /* it was not taken yet */

@@ -58,7 +58,7 @@ const conn_note *conn_note_take(conn_rec *c);
 /* 1 while a note waits for the next request of @a c. The worker serving c. */
 int conn_note_is_waiting(conn_rec *c);
 
-/* The request of @a note was answered by what the loop may repeat. The worker
+/* The request of @a note got an answer that the loop may repeat. The worker
  * serving c. */
 void conn_note_taught(conn_rec *c, const conn_note *note);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * counters: what all processes of a generation share about learning: how
- * often each reason refused, how many requests were not mine and why, what
- * has been logged, which vhosts an audit turned off. Children write it: the
- * parent believes nothing in it. Any thread.
+ * counters: what all processes of a generation share about learning: how often
+ * each reason refused, how many requests were not mine and why, what has been
+ * logged, which vhosts an audit turned off. Children write it: the parent
+ * trusts nothing in it. Any thread.
  */
 #ifndef CPUAFFINITY_COUNTERS_H
 #define CPUAFFINITY_COUNTERS_H
@@ -12,8 +12,8 @@
 
 #include "learn/reason.h"
 
-/* Makes it for so many servers, until @a p ends. @return 0, or -1 with errno:
- * nothing is counted, and every vhost is off */
+/* Makes the counters for this many servers, until @a p ends. @return 0, or -1
+ * with errno: nothing is counted, and every vhost is off */
 int counters_make(apr_pool_t *p, unsigned servers);
 
 /* Counts a refusal. @return 1 the first time for this server */

@@ -97,7 +97,7 @@ static void setenvif(directive *d)
     }
 }
 
-/* A name that the resolver gives is for httpd's own threads to wait for. */
+/* Waiting for a name from the resolver is for httpd's own threads. */
 static void host_name_lookups(directive *d)
 {
     d->out->refuse = is_off(d) ? NULL : "needs a look-up for each client";
@@ -161,9 +161,9 @@ static void read_timeout(directive *d)
     }
 }
 
-/* In a section the scoped ones matter to requests to that section only: all
- * that they do is in the directory's configuration. A name that was looked up
- * is the connection's, on the other hand. */
+/* In a section, the scoped ones matter only to requests to that section: all
+ * they do is in the per-directory configuration. A name that was looked up, by
+ * contrast, belongs to the connection. */
 static const struct {
     const char *name;
     void (*judge)(directive *);

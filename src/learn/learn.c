@@ -88,7 +88,7 @@ unsigned learn_offs(void)
     return counters_offs();
 }
 
-/* What the walk before the configuration is carried out looks for. */
+/* What to look for in the tree before it is processed. */
 typedef struct wish {
     apr_pool_t *p;
     int wanted;
@@ -105,7 +105,7 @@ void learn_pre_config(apr_pool_t *pconf)
 {
     wish w = {pconf, 0};
 
-    /* Whoever does not use it is not touched by it. */
+    /* Where nobody uses FixedStatic, nothing is touched. */
     tree_walk(ap_conftree, find_wish, &w);
     if (w.wanted) {
         authz_wrap(pconf);
@@ -147,7 +147,7 @@ void learn_post_config(apr_pool_t *pconf, server_rec *s)
     }
 }
 
-/* A line for the vhost, and two for each thing that stands in the way. */
+/* A line for the vhost, and two for each obstacle. */
 static void dump_server(apr_pool_t *p, unsigned server,
                         const learn_state *state)
 {

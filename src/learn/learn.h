@@ -52,7 +52,7 @@ unsigned learn_offs(void);
 
 /* --- Hooks, in the order in which httpd runs them --- */
 
-/* Before the tree is carried out, after all modules have registered their
+/* Before the tree is processed, after all modules have registered their
  * providers: wraps authorisation providers (R4). pre_config REALLY_LAST. */
 void learn_pre_config(apr_pool_t *pconf);
 

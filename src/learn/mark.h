@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mark: makes httpd itself tell to which requests a section with a
- * directive that forbids learning applies. Behind each such directive a
- * FixedStatic of ours is put into the tree, so that it is carried out for, and
- * merged with, the very same sections: whatever httpd does about nesting,
- * patterns and order, a request's configuration has the mark if the directive
- * may have had a say. Configuration time; mark_node() any thread.
- * Internal to learn.
+ * mark: makes httpd itself tell to which requests a section with a directive
+ * that forbids learning applies. After each such directive a FixedStatic of
+ * ours is put into the tree, so that it is processed for, and merged with, the
+ * very same sections: whatever httpd does about nesting, patterns and order, a
+ * request's configuration has the mark if the directive may have had a say.
+ * Configuration time; mark_node() any thread. Internal to learn.
  */
 #ifndef CPUAFFINITY_MARK_H
 #define CPUAFFINITY_MARK_H
 
 #include "conf/tree.h"
 
-/* Puts the marks into ap_conftree. In pre_config, before it is carried out. */
+/* Puts the marks into ap_conftree. In pre_config, before it is processed. */
 void mark_insert(apr_pool_t *pconf);
 
 /* Has the directive a mark? */

@@ -24,8 +24,8 @@ int modules_known(const module *m);
  * hook and object forbid, from @a p. After all modules' post_config. */
 const char *modules_judge(apr_pool_t *p);
 
-/* From now on a hook that is registered is one too many. Child's main thread,
- * once the hooks have been judged. */
+/* From now on, any further hook that is registered stops learning. Child's main
+ * thread, once the hooks have been judged. */
 void modules_settle(void);
 
 /* Has a module registered hooks since? Then nothing is learned any more. Any

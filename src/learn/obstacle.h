@@ -10,11 +10,11 @@
 #include <apr_pools.h>
 
 typedef struct obstacle {
-    unsigned index;      /* within the generation, from 0: counters may go
-                            by it */
+    unsigned index;      /* within the generation, from 0: counters may be
+                          * indexed by it */
     unsigned server;     /* the vhost's number, as for learn_server() */
     const char *section; /* "server", or `<Directory "/srv/www">` */
-    const char *file;    /* the directive's; NULL: it stands nowhere */
+    const char *file;    /* the directive's; NULL: there is no directive */
     int line;
     const char *rule;   /* as in docs/security.md */
     const char *what;   /* "RewriteEngine configures mod_rewrite.c" */

@@ -14,7 +14,8 @@
 /* What a directive means, where it stands. */
 typedef struct obstacles_hint {
     reason_id reason;  /* REASON_OK: it does not stand in the way */
-    const char *group; /* of those with the same in a section one is told */
+    const char *group; /* of those with the same group in a section, one is
+                        * reported */
     const char *what;
     const char *advice;
     int yields; /* 1: the same directive further inside replaces it */
@@ -24,12 +25,13 @@ typedef struct obstacles_hint {
 /* Forgets all. Results from @a p. */
 void obstacles_reset(apr_pool_t *p);
 
-/* Takes one in for a server; @a at NULL: it stands nowhere, and covers. */
+/* Adds one for a server; @a at NULL: it stands nowhere in the tree, and covers
+ * the vhost. */
 void obstacles_add(unsigned server, const tree_place *at,
                    const obstacles_hint *hint);
 
-/* Notes that the directive stands there and is harmless: what yields to it is
- * not all there is to say. */
+/* Notes that the directive stands there and is harmless: an obstacle that
+ * yields to it does not cover everything. */
 void obstacles_harmless(unsigned server, const tree_place *at);
 
 /* Notes where FixedStatic is on: in a section, or, @a at NULL, below the

@@ -8,13 +8,13 @@
 
 #include "learn/lesson.h"
 
-/* So many lessons wait for the loop; further ones are lost, which only costs
- * speed. */
+/* At most this many lessons wait for the loop; further ones are lost, which
+ * only costs speed. */
 #define OUTBOX_ROOM 1024
 
-/* Gives a lesson to the loop of this process and wakes it up, and tells the
- * other processes (peer_share); dropped when too many wait or there is no loop.
- * Any worker. */
+/* Gives a lesson to the loop of this process, wakes it up, and shares the
+ * lesson with the other processes (peer_share); dropped when too many wait or
+ * there is no loop. Any worker. */
 void outbox_post(lesson *l);
 
 /* The next lesson or NULL; lesson_free() it. The loop's thread. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * peer_share: what one process has learned from httpd is told to the others of
- * its generation, so that one of them has to ask httpd, and not each. To the
- * one that reads it, it is a lesson as its own workers post them: an answer
- * lives no longer, and becomes live by agreeing with another one (R8). It
- * comes from memory that all children write: each number is checked, and the
- * captured head is taken apart anew.
+ * peer_share: shares what one process has learned from httpd with the others of
+ * its generation, so that only one of them has to ask httpd. To the process
+ * that reads it, it is a lesson like those that its own workers post: an answer
+ * lives no longer, and becomes live by agreeing with another one (R8). It comes
+ * from memory that all children write: each number is checked, and the captured
+ * head is taken apart anew.
  */
 #ifndef CPUAFFINITY_PEER_SHARE_H
 #define CPUAFFINITY_PEER_SHARE_H
@@ -14,15 +14,16 @@
 
 #include "learn/lesson.h"
 
-/* Makes the board of this generation; children have it by fork. Without, all
- * works, but nothing is told. Parent, post_config. @return 0, -1 with errno */
+/* Makes the shared ring of this generation; children inherit it by fork.
+ * Without it everything works, but nothing is shared. Parent, post_config.
+ * @return 0, -1 with errno */
 int peer_share_make(apr_pool_t *pconf);
 
-/* What is told from now on is to be read. Child, before its threads. */
+/* Reads only what is posted from now on. Child, before its threads. */
 void peer_share_follow(void);
 
-/* Tells a lesson to the other processes; it stays the caller's. Never waits;
- * what does not fit is not told, which only costs speed. Any worker. */
+/* Posts a lesson to the other processes; it stays the caller's. Never waits;
+ * what does not fit is not posted, which only costs speed. Any worker. */
 void peer_share_post(const lesson *l);
 
 /*

@@ -227,9 +227,9 @@ static const char *const deciding[] = {
     "force-no-vary",
 };
 
-/* R4, R5: marked while it happened (authz, trace). What mod_env
- * adds later is constant, but httpd may look at it, and a log may tell it; so
- * it may that the error log has something about the request. */
+/* R4, R5: marked while it happened (authz, trace_hooks). What mod_env adds
+ * later is constant, but httpd may look at it and a log may show it; a log may
+ * also show that the error log has something about the request. */
 static reason_id r5_environment(subject *s)
 {
     const apr_table_t *env = s->r->subprocess_env;
@@ -358,9 +358,9 @@ static reason_id (*const rules[])(subject *) = {
     r3_way_out, r5_environment, r6_one_file,
 };
 
-/* Does a refusal tell that the loop would have been wrong? Not when
- * the request asked for less than the whole, and not when the process began
- * to stop in between. */
+/* Does a refusal show that the loop would have been wrong? Not when the request
+ * asked for less than the whole, and not when the process began to stop in
+ * between. */
 static int tells(const conn_note *n, reason_id reason)
 {
     return request_is_whole(&n->req) && reason != REASON_VERIFY
@@ -464,7 +464,7 @@ void rule_judge(request_rec *r, trace *t)
     for (i = 0; i < sizeof(rules) / sizeof(rules[0]) && reason == REASON_OK;
          i++) {
         reason = rules[i](&s);
-        /* What was marked on the way is told before the rules of the end. */
+        /* What was marked on the way is reported before the later rules. */
         if (i == 0 && reason == REASON_OK && t->reason != REASON_OK) {
             reason = t->reason;
             s.detail = t->detail;

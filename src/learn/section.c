@@ -68,7 +68,7 @@ int section_forbids_htaccess(apr_pool_t *p, const tree_place *at)
            && !strcasecmp(what, "None");
 }
 
-/* Without a sign the words are all there is; with one they are changes. */
+/* Words without a sign replace the options; words with one change them. */
 static void options(judged *j)
 {
     int n, follows = 1, checked = 0;
@@ -147,7 +147,7 @@ static void filters(judged *j)
     }
 }
 
-/* What it compresses is httpd's, and that is not all there is. */
+/* Answers that it compresses are httpd's; it does not cover the others. */
 static void compressing(judged *j)
 {
     const char *names = word(j, 0);

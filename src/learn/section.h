@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * section: what a directive of the tree says beforehand of R1 to R7 and,
- * in a section, of S2: what stands in the way where it applies. For people:
- * nothing is learned or refused by it, requests are judged by what happens to
- * them (rule). Configuration time. Internal to learn.
+ * section: what a directive of the tree says beforehand of R1 to R7 and, in a
+ * section, of S2: what stands in the way where it applies. Only for people to
+ * read: it decides nothing, requests are judged by what happens to them (rule).
+ * Configuration time. Internal to learn.
  */
 #ifndef CPUAFFINITY_SECTION_H
 #define CPUAFFINITY_SECTION_H

@@ -34,8 +34,8 @@ static struct {
     int vhost_found;
 } servers;
 
-/* A <VirtualHost> that no server can be told to have come of counts for all
- * of them: better refuse too much. */
+/* A <VirtualHost> that cannot be matched to a server counts for all of them:
+ * better to refuse too much. */
 static tree_place place_of(const tree_place *at)
 {
     tree_place place = *at;

@@ -25,7 +25,8 @@ typedef struct vhost {
     int general;      /* of all servers, the same */
     int inside;       /* 1: on in a section */
     int htaccess;     /* 1: AllowOverride None for the root directory */
-    const obstacle *covers; /* nothing of it is repeated: what forbids; NULL */
+    const obstacle *covers; /* what keeps all of it from being repeated; NULL:
+                             * nothing does */
     int plain;              /* 1: mod_headers touches validators */
     int logs_env;           /* 1: a log depends on the environment */
     int logs_id;            /* 1: a log shows ids of the error log */

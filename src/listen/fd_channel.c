@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Changes with the layout: processes of an older build of the module may
- * still drain while newer ones read. */
+/* Changes with the message layout: processes of an older build of the module
+ * may still drain while newer ones read. */
 #define MAGIC 0x63707531u
-/* More descriptors than this in one message are cut off by the kernel. */
+/* The kernel discards any more descriptors than this in one message. */
 #define MANY 4
 
 typedef struct header {
@@ -34,7 +34,7 @@ int fd_channel_make(fd_channel *m)
                    pair)) {
         return -1;
     }
-    /* What is not read yet is charged to the writer's end. */
+    /* Unread messages are charged to the writer's end. */
     if (setsockopt(pair[0], SOL_SOCKET, SO_SNDBUFFORCE, &large,
                    sizeof(large))) {
         setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &large, sizeof(large));
@@ -85,7 +85,7 @@ int fd_channel_send(const fd_channel *m, handoff *p)
     return 0;
 }
 
-/* Takes the descriptors out of a message; closes all but the first.
+/* Takes the descriptors out of a message and closes all but the first.
  * @return how many there were */
 static int descriptors(struct msghdr *msg, int *first)
 {
@@ -115,7 +115,7 @@ static int descriptors(struct msghdr *msg, int *first)
     return found;
 }
 
-/* A connected TCP client? Its addresses go into the handoff. */
+/* Whether it is a connected TCP socket; if so, fills in its addresses. */
 static int is_client(handoff *p)
 {
     int type = 0, listening = 0;
@@ -134,7 +134,7 @@ static int is_client(handoff *p)
            && p->remote.any.sa_family == p->local.any.sa_family;
 }
 
-/* Do the numbers make sense? Every child can write to the box. */
+/* Whether the numbers make sense: any child can write to the channel. */
 static int in_range(const header *h, size_t len)
 {
     return h->magic == MAGIC && h->len == len && !(h->idle && h->len)
@@ -151,7 +151,7 @@ static int refuse(handoff *p)
 
 int fd_channel_receive(const fd_channel *m, handoff *p)
 {
-    /* One thread reads at a time in a process, and not deep in a stack. */
+    /* On the stack: one thread per process reads, and at a shallow depth. */
     char bytes[HANDOFF_BYTES];
     header h;
     struct iovec part[2] = {{&h, sizeof(h)}, {bytes, sizeof(bytes)}};

@@ -21,10 +21,10 @@ APLOG_USE_MODULE(cpuaffinity);
  * here may point into the module. */
 typedef struct retained {
     fd_channels room;
-    int room_for;          /* boxes that room.box has memory for */
+    int room_for;          /* how many channels room.box has memory for */
     int held;              /* the parent's end of the lifeline; -1: none */
-    ap_listen_rec *record; /* which closes it with httpd's listeners */
-    int carry;             /* it is there for a door */
+    ap_listen_rec *record; /* closes that end with httpd's listeners */
+    int carry;             /* the record is there for a door */
     int linked;            /* the record is in ap_listeners */
 } retained;
 
@@ -55,7 +55,7 @@ static void unlink_record(retained *r)
     r->linked = 0;
 }
 
-/* Last in the list: the MPM has counted its own. */
+/* Appends it to the list: by then the MPM has counted its own. */
 static void link_record(retained *r)
 {
     ap_listen_rec **at = &ap_listeners;
@@ -91,8 +91,8 @@ static apr_status_t make_record(retained *r, apr_pool_t *p)
     return rv;
 }
 
-/* Ends the lifeline of the generation before; with a byte if there is one
- * after it. */
+/* Closes the previous generation's lifeline, after a byte if that has a
+ * successor. */
 static void end_lifeline(retained *r, int successor)
 {
     apr_os_sock_t fd = -1;
@@ -100,8 +100,8 @@ static void end_lifeline(retained *r, int successor)
     if (r->held < 0) {
         return;
     }
-    /* A restart without the module has closed it, and the number may be
-     * another's by now. */
+    /* A restart without the module has closed it, and the descriptor may have
+     * been reused since. */
     apr_os_sock_get(&fd, r->record->sd);
     if (fd >= 0) {
         if (successor && send(fd, "", 1, MSG_NOSIGNAL) < 0) {
@@ -115,7 +115,7 @@ static void end_lifeline(retained *r, int successor)
     r->room.lifeline = -1;
 }
 
-/* Each generation has its own. */
+/* Makes the lifeline of this generation. */
 static apr_status_t make_lifeline(retained *r, apr_pool_t *p)
 {
     int pair[2];
@@ -237,7 +237,7 @@ int fd_channels_has_successor(const fd_channels *m)
         return heard;
     }
     if (poll(&end, 1, PATIENCE) < 1) {
-        heard = 1; /* only we end: somebody will serve the seat */
+        heard = 1; /* only this process ends: the seat will be served again */
     }
     else {
         heard = recv(m->lifeline, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;

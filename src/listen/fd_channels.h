@@ -2,10 +2,10 @@
 /*
  * fd_channels: the channels of all seats, made and held by the parent over
  * restarts, so that a process of an old generation can send to whoever
- * serves the seat next. The parent never reads them. With them goes a
- * lifeline for each generation: the parent says on it that there is a next
- * generation; when it breaks without that word (no mode any more, listeners
- * closed for good), nobody comes after a child that stops.
+ * serves the seat next. The parent never reads them. Each generation also has
+ * a lifeline, a socket pair: the parent sends a byte on it when there is a
+ * next generation; if it closes without one (mode turned off, listeners closed
+ * for good), a child that stops has no successor.
  */
 #ifndef CPUAFFINITY_FD_CHANNELS_H
 #define CPUAFFINITY_FD_CHANNELS_H
@@ -16,10 +16,10 @@
 #include "listen/fd_channel.h"
 
 typedef struct fd_channels {
-    int boxes; /* >= the present number of seats: seat k serves box k and
-                  those that a restart left behind, k + seats, … */
+    int boxes; /* channels, >= the present number of seats: seat k serves
+                  box k and those that a restart left over, k + seats, … */
     fd_channel *box;
-    int lifeline; /* readable: a byte, or the end of it */
+    int lifeline; /* readable: a byte, or end of file */
 } fd_channels;
 
 /* Takes our record out of httpd's list of listeners. First thing in every
@@ -31,21 +31,21 @@ void fd_channels_pre_config(void);
 int fd_channels_open_logs(server_rec *s, int seats);
 
 /*
- * In check_config, before the MPM opens and counts its listeners. A restart
- * that turns the mode off leaves nobody who serves a seat, but old processes
- * still send: then our record is given to the MPM for a door (see
- * fd_channels_carrier).
+ * In check_config, before the MPM opens and counts its listeners. After a
+ * restart that turns the mode off nobody serves a seat, but old processes
+ * still send: our record is then given to the MPM for a door (see
+ * fd_channels_carrier). Parent.
  * @param seats processes_count()
  */
 void fd_channels_check_config(server_rec *s, int seats);
 
-/* In a child without the mode: the record that is there for a door through
- * which the mail is to be carried, or NULL. */
+/* In a child without the mode: the record for a door through which
+ * connections from the channels are passed to httpd, or NULL. */
 ap_listen_rec *fd_channels_carrier(void);
 
-/* The mode is off and nothing is carried (in open_logs): children that stop
- * are told that nobody comes after them; what is in the channels all the same
- * ends with the last of them. Parent. */
+/* In open_logs, with the mode off and no carrier: tells children that stop
+ * that they have no successor; connections still in the channels are closed
+ * when the last of those children ends. Parent. */
 void fd_channels_close(void);
 
 /* Takes our record out of the child's list and closes the parent's end of
@@ -56,10 +56,10 @@ void fd_channels_child_init(void);
 const fd_channels *fd_channels_get(void);
 
 /*
- * Will there be a next generation to send to? Waits for the parent's word,
- * which comes as soon as it has read its configuration (or has closed its
- * listeners for good), three seconds at most. Only in a process that stops
- * gracefully; any thread.
+ * Whether there will be a next generation to send to. Waits, three seconds at
+ * most, for the parent's answer, which comes as soon as it has read its
+ * configuration (or has closed its listeners for good). Only in a process that
+ * stops gracefully; any thread.
  */
 int fd_channels_has_successor(const fd_channels *m);
 

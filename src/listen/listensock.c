@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Options that a listening socket passes on or that decide where it may be
+/* Options that accepted sockets inherit or that decide where a socket may be
  * bound. Copied where they differ from a new socket's. */
 static const struct option {
     int level;
     int name;
     const char *text;
-    int doubled; /* the kernel answers twice of what was asked for */
+    int doubled; /* the kernel reports twice what was set */
 } options[] = {
     {SOL_SOCKET, SO_REUSEADDR, "SO_REUSEADDR", 0},
     {SOL_SOCKET, SO_REUSEPORT, "SO_REUSEPORT", 0},
@@ -52,7 +52,7 @@ static int copy_options(int from, int to, const char **failed)
         int want = 0, have = 0;
         socklen_t len = sizeof(want);
 
-        /* Not of this family, or not of this kernel: neither has it. */
+        /* Unknown to this family or kernel: neither socket has it. */
         if (getsockopt(from, o->level, o->name, &want, &len)
             || getsockopt(to, o->level, o->name, &have, &len) || want == have) {
             continue;
@@ -68,7 +68,7 @@ static int copy_options(int from, int to, const char **failed)
     return 0;
 }
 
-/* Options that are words. */
+/* Copies the options that are strings. */
 static int copy_words(int from, int to, const char **failed)
 {
     static const struct option words[] = {
@@ -111,7 +111,7 @@ int listensock_dup(int fd)
     return fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
-/* Binds and listens; the kernel's fast open queue is set by itself. */
+/* Binds and listens; the TCP Fast Open queue is set separately. */
 static int start(int fd, int model, const struct sockaddr_storage *address,
                  socklen_t len, const char **failed)
 {
@@ -176,7 +176,7 @@ int listensock_queue(int fd, int *waiting, int *backlog)
         errno = EINVAL;
         return -1;
     }
-    /* For a listening socket these two are its queue and its backlog. */
+    /* On a listening socket these two are its queue and its backlog. */
     if (waiting) {
         *waiting = (int)info.tcpi_unacked;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listensock: one listening socket made like another, of the same
+ * listensock: makes a listening socket like another one, in the same
  * SO_REUSEPORT group. System calls only, no httpd header. Any thread.
  */
 #ifndef CPUAFFINITY_LISTENSOCK_H
@@ -12,18 +12,20 @@
 #define LISTENSOCK_NAME 72
 
 /*
- * Allows others of this user beside a socket, which may listen already.
+ * Lets other sockets of this user share a socket's address; it may already
+ * listen.
  * @return 0, or -1 with errno
  */
 int listensock_share(int fd);
 
-/* A duplicate of the descriptor: close-on-exec, and non-blocking, which the
- * original then is too. @return it, or -1 with errno */
+/* A duplicate of the descriptor, close-on-exec and non-blocking; the original
+ * becomes non-blocking too. @return it, or -1 with errno */
 int listensock_dup(int fd);
 
 /*
- * A further socket that listens on the address of @a model (which is shared)
- * with the same options and backlog; close-on-exec, non-blocking.
+ * Another socket that listens on the address of @a model (after
+ * listensock_share()) with the same options and backlog; close-on-exec,
+ * non-blocking.
  * @param failed on failure the system call or option
  * @return the descriptor, or -1 with errno. An option that cannot be copied
  *         is a failure.
@@ -34,7 +36,7 @@ int listensock_like(int model, const char **failed);
  * how many may. Either may be NULL. @return 0, or -1 with errno */
 int listensock_queue(int fd, int *waiting, int *backlog);
 
-/* Whether two descriptors are of one socket. */
+/* Whether two descriptors refer to the same socket. */
 int listensock_is_same(int a, int b);
 
 /* "127.0.0.1:80" or "[::]:443" into @a name (LISTENSOCK_NAME bytes). */

@@ -11,8 +11,8 @@
 #include "http_core.h"
 #include "http_main.h"
 
-/* The number is the layout's: another version of the module that is loaded
- * by a restart must not read this one's record. */
+/* The number is the layout version: another version of the module, loaded by
+ * a restart, must not read this one's record. */
 #define KEY "cpuaffinity-sockets-1"
 
 retained_sockets *retained_get(int make)
@@ -104,7 +104,7 @@ retained_group *retained_find(retained_sockets *k, ap_listen_rec *lr)
     return NULL;
 }
 
-/* Wraps a descriptor as a listener of httpd's; takes it over. */
+/* Wraps a descriptor as a listener of httpd's, which then owns it. */
 static void add(retained_group *g, int fd)
 {
     ap_listen_rec *rec = apr_pcalloc(g->pool, sizeof(*rec));
@@ -166,7 +166,7 @@ int retained_unblock(ap_listen_rec *lr)
     if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK)) {
         return -1;
     }
-    /* What it believes is set on another descriptor meanwhile. */
+    /* Its flag is changed while it holds another descriptor. */
     dummy = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (dummy < 0) {
         return -1;

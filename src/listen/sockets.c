@@ -14,17 +14,17 @@
 
 APLOG_USE_MODULE(cpuaffinity);
 
-/* How long a socket that gets no new connections is still served: a lost
- * acknowledgement of a handshake comes again within that time. And how long
- * it may take at most, should nobody serve it. */
+/* How long a socket that gets no new connections is still served: the lost
+ * last ACK of a handshake is sent again within that time. Below, the limit in
+ * case nobody serves it. */
 #define GRACE 10000 /* ms, as all of them */
 #define GRACE_MAX 60000
 
-/* The same for a Listen that has gone, as long as children look after it:
- * until then its clients wait in vain. */
+/* The same for a removed Listen, as long as children look after it: until
+ * then its clients wait in vain. */
 #define GRACE_REMOVED 2000
 
-/* This generation's; the arrays are the parent's to change between forks. */
+/* This generation's set; the parent changes the arrays between forks. */
 static sockets_set *set;
 
 const sockets_set *sockets_get(void)
@@ -44,14 +44,14 @@ void sockets_pre_config(void)
         retained_unlink(k);
         return;
     }
-    /* The module was away for a restart: the list that our records hung on is
-     * httpd's, in another order by now, and so are they. */
+    /* One restart was without the module: httpd has taken our records for its
+     * own and reordered the list. */
     k->lost = 1;
     k->link = NULL;
     k->groups = NULL;
 }
 
-/* Ends all groups, or only those whose Listen has gone. A Listen that comes
+/* Ends all groups, or only those whose Listen is gone: a Listen that comes
  * back could not be bound beside them. */
 static void end_groups(retained_sockets *k, int only_removed, int shut)
 {
@@ -125,7 +125,7 @@ void sockets_check_config(apr_pool_t *pconf, server_rec *s, int seats)
     }
 }
 
-/* What only a full restart can change. */
+/* An obstacle that only a full restart can remove. */
 static const char *obstacle(const retained_sockets *k)
 {
     if (k->lost) {
@@ -139,7 +139,7 @@ static const char *obstacle(const retained_sockets *k)
     return NULL;
 }
 
-/* Of all groups httpd's own sockets get the connections: what a restart does
+/* Gives all connections to httpd's own socket of each group: for a restart
  * that cannot have the seats' sockets. */
 static void do_without(apr_pool_t *p, server_rec *s, retained_sockets *k)
 {
@@ -169,8 +169,8 @@ void sockets_do_without(apr_pool_t *p, server_rec *s)
     }
 }
 
-/* On the console, as long as there is one. @return for open_logs: the end of
- * httpd at a start; a restart goes on */
+/* Logs a failure, on the console too as long as there is one. @return for
+ * open_logs: an error that ends httpd at a start; a restart goes on */
 static int failure(server_rec *s, const char *name, const char *failed)
 {
     int rv = errno;
@@ -208,7 +208,7 @@ static int gather(server_rec *s, retained_sockets *k, ap_listen_rec *lr,
     return retained_grow(g, seats, &failed) ? failure(s, g->name, failed) : OK;
 }
 
-/* A Listen has gone: httpd has closed its descriptor, ours are left. */
+/* A Listen was removed: httpd has closed its descriptor, ours are left. */
 static void remove_group(apr_pool_t *p, server_rec *s, retained_group *g)
 {
     int *fds = retained_fds(p, g);
@@ -235,7 +235,7 @@ static void fill(apr_pool_t *p, sockets_group *out, const retained_group *g)
     listensock_queue(out->fds[0], NULL, &out->backlog);
 }
 
-/* Writes the set anew: what children that are forked from now on see. */
+/* Rewrites the set: children forked from now on see this one. */
 static void publish(apr_pool_t *p, const retained_sockets *k, int seats)
 {
     sockets_group *groups;
@@ -358,8 +358,8 @@ void sockets_tidy(void)
     }
 }
 
-/* Whether a socket's time is over. A build of the module that took the time
- * of day may have written down when it began. */
+/* Whether a socket's grace is over. "since" may come from a build of the
+ * module that used the time of day. */
 static int over(const retained_group *g, int from)
 {
     int64_t age = clock_ms() - g->since;

@@ -6,10 +6,10 @@
  * stated otherwise.
  *
  * Sockets are never closed while something may be queued on them. A seat
- * that a restart took away leaves a surplus socket, a Listen that it took
- * away a group without record: new connections are steered away from both,
- * what is queued is accepted by the new generation, then the parent shuts
- * them down, which ends them in every process.
+ * removed by a restart leaves a surplus socket, a removed Listen a group
+ * without record: new connections are steered away from both, what is queued
+ * is accepted by the new generation, then the parent shuts them down, which
+ * ends them in every process.
  */
 #ifndef CPUAFFINITY_SOCKETS_H
 #define CPUAFFINITY_SOCKETS_H
@@ -25,8 +25,8 @@
 typedef struct sockets_group {
     /* httpd's own record, whose sd the door replaces (after closing it in
      * the child: fds[0] is a duplicate). NULL: the Listen was removed by a
-     * restart, its queues are emptied: accept from it and hand over through
-     * any door. */
+     * restart and its queues are being emptied: accept from it and hand over
+     * through any door. */
     ap_listen_rec *lr;
     const char *protocol;          /* "http", "https", …; never NULL */
     struct sockaddr_storage local; /* from getsockname; may be a wildcard */
@@ -35,7 +35,7 @@ typedef struct sockets_group {
     /* Listening, non-blocking, close-on-exec. fds[i] is served by seat
      * i % seats; nfds is usually seats, larger after N went down (surplus
      * sockets being emptied), smaller (>= 1) only after a restart that could
-     * not bind more. The order is the order in the kernel's group. */
+     * not bind more. Ordered as in the kernel's group. */
     int nfds;
     const int *fds;
 } sockets_group;
@@ -51,26 +51,26 @@ typedef struct sockets_set {
  * The sockets of this generation; NULL when the mode is off (or could not be
  * turned on, which is logged: the children then serve as plain mpm_event).
  * Valid after open_logs and in the children, read-only, lives as long as
- * pconf. Any thread. To a process of an old generation it stays what it was.
+ * pconf. Any thread. In a process of an old generation it stays what it was.
  *
- * What a child has to do with it: accept4 on its fds (adopting a dead seat's
- * is reading it too: descriptors are the same in all children). EINVAL from
- * accept, or EPOLLHUP, means that the parent shut this socket down: forget
- * it. Before the child stops accepting it calls sockets_child_close.
+ * A child calls accept4 on its fds, and on a dead seat's to take that over:
+ * descriptors are the same in all children. EINVAL from accept, or EPOLLHUP,
+ * means that the parent has shut this socket down: forget it. When the child
+ * stops accepting it calls sockets_child_close.
  */
 const sockets_set *sockets_get(void);
 
-/* Takes our records out of httpd's list of listeners, so that a re-read of
- * the configuration neither counts nor closes them. First thing in every
+/* Takes our records out of httpd's list of listeners, so that rereading the
+ * configuration neither counts nor closes them. First thing in every
  * pre_config, mode on or off. (Without the module, httpd finds them there
  * and keeps them as listeners of its own: nothing is lost.) */
 void sockets_pre_config(void);
 
 /*
- * What has to be done before the MPM opens its listeners: ends groups of
- * Listens that were removed by an earlier restart and, when the mode has been
- * turned off, gives the sockets to httpd as ordinary listeners for one
- * generation. From check_config, after processes_check_config.
+ * Before the MPM opens its listeners: ends groups of Listens that were removed
+ * by an earlier restart and, when the mode has been turned off, gives the
+ * sockets to httpd as ordinary listeners for one generation. From
+ * check_config, after processes_check_config.
  * @param seats processes_count()
  */
 void sockets_check_config(apr_pool_t *pconf, server_rec *s, int seats);
@@ -78,7 +78,7 @@ void sockets_check_config(apr_pool_t *pconf, server_rec *s, int seats);
 /*
  * Makes the groups: in open_logs, LAST (the MPM has opened and counted its
  * own listeners by then). Appends our sockets to ap_listeners, so that
- * graceful-stop, mod_cgid's daemon and programs that are executed close them.
+ * graceful-stop, mod_cgid's daemon and executed programs close them.
  * @param seats processes_count(); 0 does nothing
  * @return OK, or an HTTP_ error, logged with address and errno, at start; a
  *         restart goes on with what it has
@@ -86,19 +86,18 @@ void sockets_check_config(apr_pool_t *pconf, server_rec *s, int seats);
 int sockets_open_logs(apr_pool_t *pconf, server_rec *s, int seats);
 
 /*
- * A restart that cannot have all that the seats need: until the next one the
+ * For a restart that lacks something the seats need: until the next one the
  * MPM's own sockets get all connections, and sockets_get() is NULL. In
- * open_logs and post_config; nothing where there are no sockets.
+ * open_logs and post_config; does nothing where there are no sockets.
  */
 void sockets_do_without(apr_pool_t *p, server_rec *s);
 
 /*
  * Applies steering to all groups: in post_config, once the plan is known, with
- * STEER_NONE too (a restart may have to take steering off). Also confines new
+ * STEER_NONE too (a restart may have to turn steering off). Also confines new
  * connections to the present seats' sockets when there are surplus ones.
- * Callable again in any process of this generation
- * by one thread at a time (steering is a property of the sockets, not of the
- * process).
+ * May be called again in any process of this generation, by one thread at a
+ * time (steering is a property of the sockets, not of the process).
  * @param map which CPU belongs to which seat; NULL: no steering
  * @return 0, or -1 with errno after logging
  */
@@ -115,9 +114,8 @@ void sockets_child_close(void);
 
 /*
  * In a child, about once a second, by one thread: ends the sockets of removed
- * groups when they have been empty for a while, so that clients of a Listen
- * that has gone are refused at last. (The parent's monitor would do it too,
- * later.)
+ * groups once they have been empty for a while, so that clients of a removed
+ * Listen are refused. (The parent's monitor would do it too, later.)
  */
 void sockets_tidy(void);
 

@@ -57,8 +57,8 @@ static int set_cpu(int fd, int cpu, const char **failed)
     return setsockopt(fd, SOL_SOCKET, SO_INCOMING_CPU, &cpu, sizeof(cpu));
 }
 
-/* Back to the kernel's hash, or, where it would choose surplus sockets or a
- * program cannot be taken off (before Linux 5.3), to chance. */
+/* Back to the kernel's hash or, where that would choose surplus sockets or a
+ * program cannot be detached (before Linux 5.3), to a random choice. */
 static int spread(const int *fds, int nfds, int seats, const char **failed)
 {
     struct sock_filter code[3];
@@ -80,7 +80,7 @@ int steer_apply(const int *fds, int nfds, int seats, steer_method method,
     int i, length;
 
     if (nfds < 2) {
-        return 0; /* a socket alone is not a group */
+        return 0; /* a single socket needs no steering */
     }
     if (method == STEER_INCOMING_CPU && nfds > seats) {
         method = STEER_CBPF; /* the only one that spares surplus sockets */
@@ -124,7 +124,7 @@ typedef struct probe {
     int fds[PROBE_CPUS];
     int cpus[PROBE_CPUS];
     struct sockaddr_in address;
-    const char *failed; /* the system call that did */
+    const char *failed; /* the system call that failed */
 } probe;
 
 static int probe_listen(probe *pr, int i)
@@ -179,8 +179,8 @@ static int probe_connect(probe *pr)
     return got;
 }
 
-/* @return 1: every connection came where it should; 0: not; -1: a call
- * failed, errno */
+/* @return 1: every connection arrived where it should; 0: not; -1 with errno:
+ * a system call failed */
 static int probe_method(probe *pr, steer_method method, const steermap *map)
 {
     cpuset *one = hwloc_bitmap_alloc();
@@ -204,8 +204,8 @@ static int probe_method(probe *pr, steer_method method, const steermap *map)
     return rv;
 }
 
-/* As many CPUs as there are, at most PROBE_CPUS, far apart and not in the
- * order of the sockets, so that a match by chance is not one. */
+/* Chooses CPUs, at most PROBE_CPUS, far apart and not in the order of the
+ * sockets, so that a match is not a coincidence. */
 static int probe_cpus(probe *pr, apr_pool_t *p, const cpuset *allowed,
                       const cpuset **sets)
 {

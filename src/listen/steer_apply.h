@@ -22,7 +22,7 @@ const char *steer_apply_name(steer_method method);
 /*
  * Applies a method to one group of listening sockets.
  * @param fds the sockets in group order; the first @a seats take new
- *        connections, the others (surplus) none any more
+ *        connections, the others (surplus) no more
  * @param map the map, of @a seats seats; may be NULL for STEER_NONE
  * @return 0, or -1 with errno; *failed names the system call or option
  */
@@ -30,9 +30,9 @@ int steer_apply(const int *fds, int nfds, int seats, steer_method method,
                 const steermap *map, const char **failed);
 
 /*
- * Keeps a listening socket from getting new connections: opening segments are
- * dropped (the client tries again a second later), handshakes under way and
- * what is queued are not touched.
+ * Keeps a listening socket from getting new connections: SYNs are dropped (the
+ * client tries again a second later); handshakes under way and what is queued
+ * are not affected.
  * @return 0, or -1 with errno
  */
 int steer_close_door(int fd);
@@ -40,8 +40,8 @@ int steer_close_door(int fd);
 /*
  * Tries the methods with real connections over loopback on an ephemeral
  * port, from up to four of the CPUs in @a allowed; takes a few milliseconds.
- * The calling thread's CPU mask is changed and put back.
- * @param single whether STEER_INCOMING_CPU will do (map->single); it is
+ * The calling thread's CPU mask is changed and restored.
+ * @param single whether STEER_INCOMING_CPU is enough (map->single); it is
  *        preferred when it works, else STEER_CBPF
  * @param reason on STEER_NONE why, from @a p; else untouched
  * @return the method that was seen to work

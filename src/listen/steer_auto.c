@@ -4,10 +4,10 @@
 #include <stdio.h>
 #define WINDOW 10.0       /* seconds that the averages look back */
 #define SETTLE 10.0       /* seconds before a new state is judged */
-#define BUSY 0.9          /* a seat so loaded is the bottleneck */
+#define BUSY 0.9          /* load from which a seat is the bottleneck */
 #define SLACK 0.7         /* the others' load, below which they could help */
 #define SKEW 2.0          /* times the mean of the others */
-#define FEW 10.0          /* connections a second, below which shares lie */
+#define FEW 10.0          /* connections a second; fewer say little */
 #define BACKOFF_MIN 30.0  /* seconds off after the first failure */
 #define BACKOFF_MAX 960.0 /* and at most */
 #define TRIAL 60.0        /* seconds after which a trial has succeeded */
@@ -59,8 +59,8 @@ static void average(steerauto *a, const steer_auto_sample *samples, double now)
     a->fed = now;
 }
 
-/* The seat that gets too much while it cannot take more and the others
- * could; -1 if there is none. */
+/* The seat that gets too much and cannot take more while the others could; -1
+ * if there is none. */
 static int bottleneck(const steerauto *a, double *others, double *slack)
 {
     double accepts = 0, load = 0;

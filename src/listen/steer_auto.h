@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steer_auto: FixedSteering auto, the part that thinks. A pure state machine,
- * fed once a second with what the seats did; it says when steering should be
- * taken off and when to try again. Plain data without pointers: it may live
+ * steer_auto: the decisions of FixedSteering auto. A pure state machine, fed
+ * once a second with what the seats did; it says when steering should be
+ * turned off and when to try again. Plain data without pointers: it may live
  * in shared memory, so that the next seat goes on when its feeder dies. One
- * feeder at a time (the lowest live seat's watcher).
+ * feeder at a time (the loop of the lowest live seat).
  */
 #ifndef CPUAFFINITY_STEER_AUTO_H
 #define CPUAFFINITY_STEER_AUTO_H
@@ -13,13 +13,13 @@
 
 typedef enum steer_auto_state {
     STEER_AUTO_ON,
-    STEER_AUTO_OFF,  /* taken off because one seat was the bottleneck */
+    STEER_AUTO_OFF,  /* turned off because one seat was the bottleneck */
     STEER_AUTO_TRIAL /* on again, to see */
 } steer_auto_state;
 
 /* What one seat did since the last feed. */
 typedef struct steer_auto_sample {
-    unsigned accepts; /* connections its socket brought */
+    unsigned accepts; /* connections accepted from its socket */
     double load;      /* 0..1: how busy the seat's accepting thread and CPU
                          were */
 } steer_auto_sample;
@@ -40,15 +40,15 @@ typedef struct steerauto {
     steer_auto_seat seat[]; /* seats of them */
 } steerauto;
 
-/* Bytes that a machine for so many seats takes. */
+/* Size in bytes of a machine for @a seats seats. */
 size_t steer_auto_size(int seats);
 
 /* Starts it in @a a (steer_auto_size bytes), ON, at @a now seconds. */
 void steer_auto_init(steerauto *a, int seats, double now);
 
-/* Makes a copy of what others can write, of steer_auto_size(@a seats) bytes,
- * fit to be fed: its count and its text are what they may be. What the
- * numbers say decides about steering, and nothing else. */
+/* Makes @a a, a copy of steer_auto_size(@a seats) bytes that others can write,
+ * safe to feed: sets its count and bounds its text. Wrong numbers can only
+ * affect steering. */
 void steer_auto_mend(steerauto *a, int seats);
 
 /*

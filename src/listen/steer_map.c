@@ -3,7 +3,7 @@
 
 #include <hwloc/bitmap.h>
 
-/* Who wants one CPU, while the sets are gone through. */
+/* Which seats claim a CPU, while the sets are scanned. */
 typedef struct claim {
     int base, count, stride, last;
     int uneven;
@@ -35,7 +35,7 @@ static void settle_claim(claim *c)
     }
 }
 
-/* Adds one CPU's claim: it prolongs the last run, or begins one. */
+/* Adds one CPU's claim: extends the last run or begins a new one. */
 static void add_run(steermap *m, int cpu, const claim *c)
 {
     steer_map_run *r = m->nruns ? &m->runs[m->nruns - 1] : NULL;
@@ -89,7 +89,7 @@ steermap *steer_map_make(apr_pool_t *p, const cpuset *const *sets, int seats)
     return m;
 }
 
-/* A program as it grows. Nothing is stored past the room, only counted. */
+/* A program being written. Past the room instructions are only counted. */
 typedef struct writer {
     struct sock_filter *code;
     int room;
@@ -145,8 +145,8 @@ static void put_run(writer *w, const steer_map_run *r)
     put(w, BPF_RET | BPF_A, 0);
 }
 
-/* What the search tree is over: runs and the gaps between them, each until
- * the next begins. */
+/* A leaf of the search tree: a run or a gap between runs, up to where the
+ * next begins. */
 typedef struct leaf {
     int first;
     const steer_map_run *run; /* NULL: a gap */
@@ -195,7 +195,7 @@ static void put_tree(writer *w, const steermap *m, const leaf *leaves, int n)
 int steer_map_program(const steermap *m, struct sock_filter *code, int room)
 {
     writer w = {code, room, 0};
-    leaf leaves[BPF_MAXINSNS]; /* a leaf takes an instruction at least */
+    leaf leaves[BPF_MAXINSNS]; /* each takes at least one instruction */
     int n = 0, next = 0, i;
 
     for (i = 0; i < m->nruns; i++) {

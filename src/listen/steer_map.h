@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * steer_map: which seats a CPU's connections go to, and the classic BPF
- * program that says so to the kernel. Pure.
+ * program that tells the kernel so. Pure.
  */
 #ifndef CPUAFFINITY_STEER_MAP_H
 #define CPUAFFINITY_STEER_MAP_H
@@ -22,14 +22,14 @@ typedef struct steer_map_run {
     int stride;
 } steer_map_run;
 
-/* CPUs of no run belong to nobody: their connections are dealt at random
+/* CPUs of no run belong to no seat: their connections are spread at random
  * over all seats. */
 typedef struct steermap {
     int seats;
     int single; /* every seat's set is one CPU, and no two seats share one */
-    int nruns;  /* ascending, not overlapping */
+    int nruns;  /* runs: ascending, not overlapping */
     steer_map_run *runs;
-    int *cpu; /* per seat the first CPU of its set, -1 if that is empty */
+    int *cpu; /* per seat the first CPU of its set; -1 if that is empty */
 } steermap;
 
 /*
@@ -45,12 +45,12 @@ steermap *steer_map_make(apr_pool_t *p, const cpuset *const *sets, int seats);
  * The classic BPF program of a map: CPU in, socket index out, always below
  * map->seats.
  * @param code room for @a room instructions (the kernel takes BPF_MAXINSNS)
- * @return the program's length, or -1 if there is not room enough
+ * @return the program's length, or -1 if there is not enough room
  */
 int steer_map_program(const steermap *map, struct sock_filter *code, int room);
 
 /* The same without affinity: a random index below @a seats. @a code has room
- * for three. @return 3 */
+ * for three instructions. @return 3 */
 int steer_map_random(int seats, struct sock_filter *code);
 
 #endif

@@ -17,19 +17,19 @@ APLOG_USE_MODULE(cpuaffinity);
 #define KEY "cpuaffinity-steering-1"
 #define PERIOD 1.0 /* seconds between two looks at the counters */
 
-/* What the probe said, with sets of several CPUs and of one. */
+/* The probe's results, for sets of several CPUs and of one. */
 typedef struct probed {
     int known[2];
     int method[2];
     char why[2][120];
 } probed;
 
-/* Of this generation; the children have it by fork. */
+/* This generation's state; children inherit it by fork. */
 static struct {
     steer_method method;
     steermap *map;
     shared_mem memory;
-    steerauto *machine; /* in it; NULL: not auto */
+    steerauto *machine; /* in shared memory; NULL: not auto */
 } steering;
 
 /* What a seat's counters were at the last look. */
@@ -38,7 +38,7 @@ typedef struct counters {
     seat_moment moment;
 } counters;
 
-/* Loop thread of each child; allocated before there is one. */
+/* Used by each child's loop thread; allocated before there is one. */
 static struct {
     double at; /* 0: no look yet */
     counters *last;
@@ -62,7 +62,7 @@ static void note(seat_table *seats, steer_method method, const char *why)
                      __ATOMIC_RELEASE);
 }
 
-/* The parent's look at what works; only its own memory is used. */
+/* Which method works, as the parent probed; uses only its own memory. */
 static steer_method find_method(apr_pool_t *p, const cpuset *allowed,
                                 int single, const char **why)
 {
@@ -170,7 +170,7 @@ void steering_post_config(apr_pool_t *pconf, server_rec *s,
     }
 }
 
-/* The one that looks: nobody is below it. */
+/* Whether this seat decides: no lower one is live. */
 static int is_lowest(const seat_table *seats, int seat)
 {
     int i;
@@ -183,7 +183,7 @@ static int is_lowest(const seat_table *seats, int seat)
     return 1;
 }
 
-/* Differences since the last look. @return 0 when there was none */
+/* Takes the differences since the last look. @return 0 when there was none */
 static int sample(const seat_table *seats)
 {
     int first = looks.at <= 0, i;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * steering: FixedSteering in a running server: which method is in force, and
- * the watch over it. The state is in the seats' shared memory, for the status.
+ * whether it stays so. The state is in the seats' shared memory, for the
+ * status page.
  */
 #ifndef CPUAFFINITY_STEERING_H
 #define CPUAFFINITY_STEERING_H
@@ -22,9 +23,9 @@ void steering_post_config(apr_pool_t *pconf, server_rec *s,
                           const cpuset *allowed, seat_table *seats);
 
 /*
- * FixedSteering auto: once a second the lowest live seat looks at what all of
- * them did, and takes steering off or puts it back. To be called a few times
- * a second by the loop of each child that has a seat.
+ * FixedSteering auto: once a second the lowest live seat checks what all seats
+ * did, and turns steering off or on again. To be called a few times a second
+ * by the loop of each child that has a seat.
  */
 void steering_look(server_rec *s, seat_table *seats, int seat);
 

@@ -15,8 +15,8 @@
 
 APLOG_USE_MODULE(cpuaffinity);
 
-/* Lines of a busy loop are gathered for so long (microseconds) instead of
- * waking the thread up for each. */
+/* While the loop is busy, lines are gathered for this long (microseconds)
+ * instead of waking the thread up for each. */
 #define NAP 4000
 
 /* A record with all that it points to, in one allocation. */

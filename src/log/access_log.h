@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access_log: the access-log lines of answers that the loop has given,
- * written by httpd's own log hooks from a request_rec, on a thread of its
- * own ("httpd/log"): a full pipe or a slow disk must not stop the loop.
- * Where no log is configured nothing of this exists. All functions but
- * access_log_start and access_log_stop are for the loop's thread.
+ * access_log: the access-log lines of answers that the loop has given, written
+ * by httpd's own log hooks from a request_rec, on a thread of its own
+ * ("httpd/log"): a full pipe or a slow disk must not stop the loop. Where no
+ * log is configured, none of this runs. All functions but access_log_start and
+ * access_log_stop are for the loop's thread.
  */
 #ifndef CPUAFFINITY_ACCESS_LOG_H
 #define CPUAFFINITY_ACCESS_LOG_H
@@ -13,7 +13,8 @@
 
 #include "log/access_log_record.h"
 
-/* So many lines may wait; then answers are declined and httpd gives them. */
+/* At most this many lines wait; beyond that, answers are declined and httpd
+ * gives them. */
 #define ACCESS_LOG_ROOM 8192
 
 /* Are lines to be written at all? Any thread, from child_init on. When 0,
@@ -25,8 +26,8 @@ int access_log_is_needed(void);
  * then always says -1. */
 apr_status_t access_log_start(server_rec *s);
 
-/* Before an answer is begun: keeps room for its line. @return 0, or -1: there
- * is none, let httpd answer */
+/* Before an answer is begun: reserves room for its line. @return 0, or -1:
+ * there is none, let httpd answer */
 int access_log_reserve(void);
 
 /* Writes the line of a reserved answer, once it has been sent or has failed.

@@ -101,8 +101,8 @@ static apr_sockaddr_t *address(apr_pool_t *p, const addr *from, char **text)
     return a;
 }
 
-/* Nothing of an earlier line's is left, and what this one's hooks hang on
- * the connection goes with its pool. */
+/* Nothing of an earlier line is left, and what the hooks attach to the
+ * connection for this one goes with the line's pool. */
 static void fill_connection(accesslogline *l, const access_log_record *rec)
 {
     apr_pool_t *p = l->pool;
@@ -188,7 +188,7 @@ static void fill_request(request_rec *r, const access_log_record *rec,
     r->uri = apr_pstrmemdup(r->pool, rec->head + q->path.off, q->path.len);
     query = ap_strchr(r->unparsed_uri, '?');
     r->args = query ? query + 1 : NULL;
-    /* mod_dir went on to the file that it found there. */
+    /* mod_dir went on to the index file. */
     if (q->path.len && r->uri[q->path.len - 1] == '/' && base) {
         r->uri = apr_pstrcat(r->pool, r->uri, base + 1, NULL);
     }
@@ -229,7 +229,7 @@ static request_rec *make_request(accesslogline *l, const access_log_record *rec)
     r->per_dir_config = r->server->lookup_defaults;
     r->request_config = ap_create_request_config(r->pool);
     r->allowed_methods = l->methods;
-    /* Nobody who logs puts anything into a table. */
+    /* Log hooks do not change these tables. */
     r->headers_in = r->headers_out = r->err_headers_out = l->empty;
     r->trailers_in = r->trailers_out = l->empty;
     r->subprocess_env = r->notes = l->empty;
@@ -249,7 +249,8 @@ void access_log_line_write(accesslogline *l, const access_log_record *rec,
     fill_request(r, rec, l->fields & LOG_FORMAT_IN);
     fill_answer(r, rec, l->fields & LOG_FORMAT_OUT);
     if (l->add_in && l->add_out) {
-        /* httpd looks whether there is a next request: counted twice. */
+        /* httpd counts twice what it reads to see whether there is a next
+         * request. */
         l->add_in(l->c, rec->req->consumed + (rec->piped != 0));
         l->add_out(l->c, rec->sent);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access_log_record: what a line tells of an answer of the loop. Plain data.
+ * access_log_record: what a log line says of an answer of the loop. Plain data.
  */
 #ifndef CPUAFFINITY_ACCESS_LOG_RECORD_H
 #define CPUAFFINITY_ACCESS_LOG_RECORD_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access_log_time: the items %D and %T of access logs. mod_log_config ends a
- * request when it writes the first of them, which is long after the loop's
- * answer when the log takes no lines; so they are taken over, for httpd's own
- * lines with the same meaning. Internal to access_log.
+ * access_log_time: the items %D and %T of access logs. For mod_log_config a
+ * request ends when it writes the first of them, which is long after the loop's
+ * answer while the log takes no lines. So both are replaced; in httpd's own
+ * lines they mean what they always did. Internal to access_log.
  */
 #ifndef CPUAFFINITY_ACCESS_LOG_TIME_H
 #define CPUAFFINITY_ACCESS_LOG_TIME_H

@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* What a pipe takes in one piece: mod_log_config's own bound. */
+/* What a pipe takes atomically: mod_log_config's own bound. */
 #define SIZE PIPE_BUF
 /* Logs that are gathered side by side; others are written line by line. */
 #define LOGS 8

@@ -134,8 +134,8 @@ static void judge_log(subject *s)
     }
 }
 
-/* The main server's logs are a virtual host's that has none itself; GlobalLog
- * is everybody's. */
+/* A virtual host without logs of its own uses the main server's; GlobalLog is
+ * for all. */
 static int has_own(const server_rec *s)
 {
     int i;

@@ -13,8 +13,8 @@
 
 void log_format_reset(apr_pool_t *p);
 
-/* Takes any directive in; those that are not about access logs do nothing.
- * All of them before the first log_format_judge(). */
+/* Takes a directive in; one that is not about access logs does nothing. All of
+ * them before the first log_format_judge(). */
 void log_format_add(const tree_place *at);
 
 typedef struct log_format_verdict {

@@ -7,11 +7,12 @@ static const char *const plain[] = {"", NULL};
 static const char *const either[] = {"", "c", NULL};
 static const char *const process[] = {"", "pid", NULL};
 
-/* Each with the reason why its value is httpd's; NULL arguments: any will
- * do. Not in here, since the loop has no such thing: the handler (R), other
- * modules' notes (n), TLS (x, c), the worker that served ({tid}P), the id of
- * the connection in the error log ({c}L), the time to the first byte (^FB);
- * nor what a module may have added that nobody here knows of. */
+/* The items that the loop can write, each with the reason why its value is the
+ * one httpd would write; NULL arguments: any will do. Not in here, since the
+ * loop has no such thing: the handler (R), other modules' notes (n), TLS (x,
+ * c), the worker that served ({tid}P), the id of the connection in the error
+ * log ({c}L), the time to the first byte (^FB); nor what an unknown module may
+ * have added. */
 static const struct item {
     const char *name;
     const char *const *arguments;
@@ -20,7 +21,7 @@ static const struct item {
 } items[] = {
     {"%", NULL, 0, NULL},
     /* the socket's addresses, and no module changes them (S2); a connection
-     * with a name that was looked up does not come to the loop (leave) */
+     * with a name that was looked up does not come to the loop (detach) */
     {"h", either, 0, NULL},
     {"a", either, 0, NULL},
     {"A", plain, 0, NULL},

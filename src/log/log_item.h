@@ -13,7 +13,7 @@
 #define LOG_ITEM_IN 1    /* fields of the request */
 #define LOG_ITEM_OUT 2   /* fields of the answer */
 #define LOG_ITEM_ENV 4   /* environment variables */
-#define LOG_ITEM_ID 8    /* whether the error log tells of the request */
+#define LOG_ITEM_ID 8    /* whether the error log mentions the request */
 #define LOG_ITEM_NAME 16 /* the name that the server has for itself */
 
 /*

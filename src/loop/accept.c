@@ -37,7 +37,7 @@ static void arm_all(loop *l, int on)
     }
 }
 
-/* Before the parent has put us into the scoreboard all of them are. */
+/* Not known before the parent has entered us in the scoreboard: says 1. */
 static int idle_workers(loop *l)
 {
     int idle = workers_idle(getpid(), &l->slot);
@@ -73,8 +73,8 @@ int accept_hand_over(loop *l, handoff *p)
     return 0;
 }
 
-/* Descriptors or memory have run out: the queue waits in the kernel, where
- * nothing of it is lost, and epoll must not remind us of it. */
+/* Descriptors or memory have run out: connections wait in the kernel's queue,
+ * where none is lost, and epoll must not report them meanwhile. */
 static void shortage(loop *l, int error)
 {
     arm_all(l, 0);
@@ -105,15 +105,15 @@ static int accept_failed(loop *l, loop_listen *x, int error)
         epoll_ctl(l->own->epoll, EPOLL_CTL_DEL, x->fd, NULL);
         return 0;
     default:
-        /* Of this connection alone: ECONNABORTED, EINTR, EPROTO, the
-         * network's errors. */
+        /* Concerns this connection only: ECONNABORTED, EINTR, EPROTO, network
+         * errors. */
         return 1;
     }
 }
 
-/* Where it came in: what it is answered depends on that. A socket that
- * listens on one address tells it without a system call. @return 0, or -1:
- * the client is gone */
+/* Sets the local address, on which the answers depend. A socket that listens
+ * on a single address needs no system call for it. @return 0, or -1: the
+ * client is gone */
 static int set_local(const sockets_group *g, handoff *p)
 {
     const addr *a = (const addr *)&g->local;
@@ -125,8 +125,8 @@ static int set_local(const sockets_group *g, handoff *p)
     return handoff_addresses(p);
 }
 
-/* The MPM takes no more, and is about to tell us: what is not accepted now
- * is served by the next generation without having to be moved. */
+/* The MPM is stopping and is about to tell us: what is not accepted now is
+ * served by the next generation without having to be moved. */
 static int mpm_stops(loop *l)
 {
     int state = 0;
@@ -140,8 +140,8 @@ static int mpm_stops(loop *l)
     return 1;
 }
 
-/* A neighbour's socket, and its process is there (again): what waits is that
- * one's, which may have free workers when ours are all busy. */
+/* Whether a neighbour's process is there (again): then what waits in its
+ * socket is left to it, as it may have free workers when ours are all busy. */
 static int is_back(loop *l, const loop_listen *x)
 {
     if (x->seat == l->seat || !seat_turns(l->seats, x->seat, l->now)) {
@@ -195,15 +195,15 @@ static int accept_some(loop *l, loop_listen *x)
     return 1;
 }
 
-/* The workers are exhausted: sockets whose connections are all theirs wait
- * until one is free. */
+/* All workers are busy: sockets whose connections all go to them wait until
+ * one is free. */
 static void starve(loop *l)
 {
     int i;
 
     door_want(l->door);
     if (!door_length(l->door)) {
-        return; /* it was taken meanwhile */
+        return; /* the one at the door was taken meanwhile */
     }
     l->own->hungry = 1;
     for (i = 0; i < l->own->nlistens; i++) {
@@ -232,7 +232,7 @@ static void ready(loop *l, watch *w, uint32_t events)
     }
 }
 
-/* Goes on with the sockets that wait, without a round through epoll. */
+/* Accepts from the sockets that had to wait, without going through epoll. */
 static void feed(loop *l)
 {
     int more = 0, i;
@@ -281,7 +281,7 @@ static void give_away(loop *l)
         ap_log_error(APLOG_MARK, APLOG_DEBUG, errno, l->server,
                      "seat %d: mailbox of seat %d", l->seat, to);
         balance_refused(l->own->balance, to);
-        p.moved = 1; /* tried; it is served here */
+        p.moved = 1; /* not tried again: it is served here */
         if (door_push(l->door, &p)) {
             handoff_drop(&p);
         }
@@ -309,7 +309,7 @@ int accept_wait(loop *l)
 {
     int wait = -1;
 
-    /* What they waited behind was given away. */
+    /* What the parked ones waited behind was given away. */
     if (l->own->parked && !door_length(l->door)) {
         return 0;
     }
@@ -354,7 +354,7 @@ int accept_make(loop *l, apr_pool_t *p)
     return 0;
 }
 
-/* @return 0, or -1: epoll does not take it (its watches have a limit) */
+/* @return 0, or -1: epoll refused it (the number of watches is limited) */
 static int own(loop *l, loop_listen *x, int on)
 {
     struct epoll_event ev = {EPOLLIN, {.ptr = &x->watch}};

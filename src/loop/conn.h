@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conn: the connections of a loop: fixed-size records from a slab. A record
- * that is freed is not used again before conn_reap(), so that events still
- * in hand for it cannot reach another connection. Loop thread only; no httpd
- * header is needed.
+ * conn: the connections of a loop: fixed-size records from a slab. A freed
+ * record is not reused before conn_reap(), so that events already fetched for
+ * it cannot reach another connection. Loop thread only; no httpd header is
+ * needed.
  */
 #ifndef CPUAFFINITY_CONN_H
 #define CPUAFFINITY_CONN_H
@@ -13,10 +13,10 @@
 
 struct loop;
 
-/* Of a connection whose address is not listened on any more. */
+/* The group of a connection whose address is no longer listened on. */
 #define CONN_NO_GROUP 0xffff
 
-/* What epoll's data points to: first member of everything that is watched. */
+/* What epoll's data points to: the first member of all that is watched. */
 typedef struct watch {
     void (*ready)(struct loop *l, struct watch *w, uint32_t events);
 } watch;
@@ -24,17 +24,17 @@ typedef struct watch {
 typedef enum conn_state {
     CONN_FREE,
     CONN_IDLE,    /* waits for another request; no buffer */
-    CONN_READING, /* waits for the first one, or has a part of one */
+    CONN_READING, /* waits for its first request, or has part of one */
     CONN_SENDING, /* an answer is on its way */
-    CONN_CLOSING, /* sent all, waits for the client's end */
-    CONN_PARKED   /* is httpd's, whose threads are all busy */
+    CONN_CLOSING, /* sent all, waits for the client to close */
+    CONN_PARKED   /* goes to httpd, whose threads are all busy */
 } conn_state;
 
-/* One connection; under 300 bytes with all that it needs while idle. */
+/* One connection; under 300 bytes, all that it needs while idle. */
 typedef struct conn {
     watch watch;
     timer_wheel_entry timer;
-    struct conn *next; /* in the slab's lists */
+    struct conn *next; /* in a list of the slab */
     struct conn *prev;
     struct conn *parked; /* the next that waits for the door */
     int fd;
@@ -42,7 +42,7 @@ typedef struct conn {
     uint8_t moved;   /* as in the handoff */
     uint8_t expired; /* as in the handoff */
     uint16_t group;  /* which Listen it came from, or CONN_NO_GROUP */
-    int64_t began;   /* CLOCK_MONOTONIC ms: its state, of whoever answers */
+    int64_t began;   /* CLOCK_MONOTONIC ms: when its state began; server's */
     uint32_t events; /* what epoll waits for; 0: it is not in epoll */
     uint32_t keepalives;
     addr remote;
@@ -50,7 +50,7 @@ typedef struct conn {
     char *in; /* read and not answered, from malloc; NULL: none */
     uint32_t in_len;
     uint32_t in_size;
-    void *answer; /* of whoever answers: what is being sent */
+    void *answer; /* the server's: what is being sent */
     void *note;   /* as in the handoff */
     void (*drop_note)(void *);
 } conn;
@@ -68,7 +68,7 @@ void conn_slab_init(conn_slab *s);
 /* Frees the memory; connections must have been freed. */
 void conn_slab_free(conn_slab *s);
 
-/* An open record, all zero but fd = -1; NULL without memory. */
+/* An open record, all zero but fd = -1; NULL when out of memory. */
 conn *conn_alloc(conn_slab *s);
 
 /* To the end of the open ones, as if it were the newest. */
@@ -77,14 +77,14 @@ void conn_last(conn_slab *s, conn *c);
 /* Frees the record, buffer and note; fd is the caller's, timer not set. */
 void conn_free(conn_slab *s, conn *c);
 
-/* Makes what was freed usable again: at the end of each turn. */
+/* Makes freed records usable again: at the end of each turn. */
 void conn_reap(conn_slab *s);
 
-/* Moves descriptor, addresses, bytes and note out into @a p; the record is
- * to be freed then. */
+/* Moves descriptor, addresses, bytes and note into @a p; the record must then
+ * be freed. */
 void conn_pack(conn *c, handoff *p);
 
-/* Moves a handoff's into the record. */
+/* Moves those of a handoff into the record. */
 void conn_unpack(conn *c, handoff *p);
 
 #endif

@@ -12,8 +12,8 @@
 
 APLOG_USE_MODULE(cpuaffinity);
 
-/* Ours first: whoever serves our seat next reads it; when it is full, the
- * others'. @return 0, or -1 */
+/* Sends it to our seat's channel, which whoever serves the seat next reads;
+ * to another when that is full. @return 0, or -1 */
 static int forward(loop *l, handoff *p)
 {
     int first = l->seat < 0 ? 0 : l->seat, i;
@@ -34,7 +34,7 @@ static int forward(loop *l, handoff *p)
 }
 
 typedef struct tally {
-    int successor; /* somebody will read our mail */
+    int successor; /* a next generation will read the channels */
     int moved;
     int closed;
 } tally;
@@ -72,7 +72,7 @@ static void empty_conns(loop *l, int graceful, tally *t)
         conn *next = c->next;
         handoff p;
 
-        /* Nothing has been answered yet to what was read. */
+        /* What was read has not been answered yet. */
         if (c->state != CONN_SENDING && c->state != CONN_CLOSING) {
             events_release(l, c, &p);
             let_go(l, &p, t);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drain: how a loop ends. What waits for an answer goes to the next
- * generation by channel, with the bytes that were read; what is being
- * answered is finished by the answering server. Loop thread only.
+ * drain: how a loop ends. Connections that wait for an answer go to the next
+ * generation through a channel, with the bytes that were read; answers under
+ * way are finished by the loop's server. Loop thread only.
  */
 #ifndef CPUAFFINITY_DRAIN_H
 #define CPUAFFINITY_DRAIN_H
 
 #include "loop/loop.h"
 
-/* Stops accepting, gives away or (not graceful) closes what waits. */
+/* Stops accepting; gives away or (not graceful) closes what waits. */
 void drain_begin(loop *l, int graceful);
 
-/* A connection that has become idle while the loop stops: to the next
- * generation, or closed. The record is gone. */
+/* Sends a connection that has become idle while the loop stops to the next
+ * generation, or closes it. The record is gone. */
 void drain_let_go(loop *l, conn *c);
 
 /* Closes the rest and frees the loop's memory. */

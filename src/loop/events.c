@@ -19,7 +19,7 @@ static int served(const loop *l, const conn *c)
     return c->group != CONN_NO_GROUP && l->own->reads[c->group];
 }
 
-/* An idle connection of httpd's: a request has come, or the end. */
+/* An idle connection of httpd's has a request, or was closed. */
 static void idle_ready(loop *l, conn *c)
 {
     char byte;
@@ -47,7 +47,7 @@ static void ready(loop *l, watch *w, uint32_t events)
 
 int events_is_pending(const conn *c)
 {
-    /* EPOLLIN and EPOLLOUT are poll's. */
+    /* EPOLLIN and EPOLLOUT equal poll's flags. */
     struct pollfd p = {c->fd, (short)(c->events & (EPOLLIN | EPOLLOUT)), 0};
 
     return p.events && poll(&p, 1, 0) == 1;
@@ -55,8 +55,8 @@ int events_is_pending(const conn *c)
 
 void events_expired(loop *l, conn *c)
 {
-    /* The process may have stood still, the connection been on its way here,
-     * or its event not been fetched yet: what had come by now counts. */
+    /* The process may have been stopped, the connection on its way here, or
+     * its event not fetched yet: what has arrived by now counts. */
     if (events_is_pending(c)) {
         ready(l, &c->watch, c->events);
     }
@@ -143,7 +143,7 @@ void loop_hand_over(loop *l, conn *c)
         l->let_go(l, c);
         return;
     }
-    /* Out of our epoll first: the worker may close it at once. */
+    /* Out of epoll first: the worker may close it at once. */
     detach(l, c);
     /* Those that wait already come first. */
     if (l->own->parked || !accept_has_room(l) || try_hand_over(l, c)) {
@@ -162,7 +162,7 @@ void events_turn(loop *l)
             if (door_length(l->door)) {
                 return;
             }
-            continue; /* it was taken meanwhile */
+            continue; /* the one at the door was taken meanwhile */
         }
         l->own->parked = next;
     }

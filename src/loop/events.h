@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events: the connections that a loop holds: waiting for events and time,
- * handing over, closing. The rest of it is declared in loop.h. Loop thread
- * only.
+ * events: the connections that a loop holds: waiting for events and timers,
+ * handing over, closing. The rest of events.c is declared in loop.h. Loop
+ * thread only.
  */
 #ifndef CPUAFFINITY_EVENTS_H
 #define CPUAFFINITY_EVENTS_H
 
 #include "loop/loop.h"
 
-/* Does what it waits for stand in its socket, though nobody may have told us
- * yet? One system call. */
+/* Whether what it waits for is already there, even if epoll has not reported
+ * it yet. One system call. */
 int events_is_pending(const conn *c);
 
-/* Its timer has run out. The socket is looked at first: a timer counts only
- * if nothing has come. */
+/* Its timer has expired. The socket is checked first: the timer counts only
+ * if nothing has arrived. */
 void events_expired(loop *l, conn *c);
 
-/* Hands parked connections over as far as the door takes them. */
+/* Hands over parked connections, as many as the door takes. */
 void events_turn(loop *l);
 
 /* More connections than descriptors allow: silent ones go, oldest first, so

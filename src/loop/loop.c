@@ -14,7 +14,7 @@
 APLOG_USE_MODULE(cpuaffinity);
 
 #define INBOX 1024  /* from other threads, waiting */
-#define WHINE 60000 /* ms between two log lines about a shortage */
+#define WHINE 60000 /* ms between log lines about a shortage */
 
 static loop *published;
 
@@ -28,7 +28,7 @@ loop *loop_get(void)
     return __atomic_load_n(&published, __ATOMIC_ACQUIRE);
 }
 
-/* Somebody woke us; what for is looked at in every turn. */
+/* Clears a wake-up; every turn checks for whatever may have caused it. */
 static void woken(loop *l, watch *w, uint32_t events)
 {
     uint64_t n;
@@ -84,7 +84,7 @@ void loop_wake(loop *l)
     uint64_t one = 1;
 
     if (write(l->own->wake_fd, &one, sizeof(one)) < 0) {
-        return; /* full: it is awake */
+        return; /* counter full: it wakes up anyway */
     }
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop: one thread per seat that owns the seat's listening sockets: accepts,
+ * loop: one thread per seat that owns the seat's listening sockets. It accepts
  * and gives each connection to httpd's threads through the door or, when one
  * is plugged in, to a server that answers by itself (loop_server). It never
- * blocks; each turn does a bounded amount of work for everyone.
+ * blocks; each turn does a bounded amount of work.
  */
 #ifndef CPUAFFINITY_LOOP_H
 #define CPUAFFINITY_LOOP_H
@@ -28,14 +28,14 @@ typedef struct loop loop;
  * connection, they end with loop_wait(), loop_hand_over() or loop_close().
  */
 typedef struct loop_server {
-    /* May connections of this group be read here at all? 0: every one of
-     * them goes through the door at once. Asked once per group. */
+    /* Whether connections of this group may be read here. 0: each of them
+     * goes through the door at once. Called once per group. */
     int (*reads)(loop *l, const sockets_group *g);
-    /* Bytes came, or may be sent again (events of epoll). A connection that
-     * is new or comes from another process is shown with EPOLLIN at once:
-     * there may be bytes in c->in already, and nothing to read. */
+    /* Bytes arrived, or may be sent again (events of epoll). Also called at
+     * once, with EPOLLIN, for a connection that is new or comes from another
+     * process: there may be bytes in c->in already, and nothing to read. */
     void (*ready)(loop *l, conn *c, uint32_t events);
-    /* Its timer has run out. */
+    /* Its timer has expired. */
     void (*expired)(loop *l, conn *c);
     /* The loop stops: finish or give up (graceful 0). Called once for each
      * connection in CONN_SENDING or CONN_CLOSING; the others are moved with
@@ -43,16 +43,16 @@ typedef struct loop_server {
     void (*stopping)(loop *l, conn *c, int graceful);
     /* Before the record is freed: releases c->answer. */
     void (*closing)(loop *l, conn *c);
-    /* In the thread: before the first turn; at the end of each turn; when
-     * the thread ends. Any may be NULL. */
+    /* Called before the first turn, at the end of each turn, and when the
+     * thread ends. Any may be NULL. */
     void (*begin)(loop *l);
     void (*turn)(loop *l, int64_t now);
     void (*end)(loop *l);
 } loop_server;
 
 /*
- * A loop, as those see it whom it serves. What only loop/ needs is in "own"
- * (loop/own.h).
+ * A loop, as its server and other rooms see it. What only loop/ needs is in
+ * "own" (loop/own.h).
  */
 struct loop {
     /* Filled in before thread_start(). */
@@ -61,8 +61,8 @@ struct loop {
     seat_table *seats;
     door *door;
     const fd_channels *mail;
-    unsigned crowd; /* httpd may have so many connections before
-                                   idle ones of them are taken back */
+    unsigned crowd; /* idle connections are taken back from httpd
+                                   once it has more than this many */
     int stop;       /* atomic: loop_stop_mode */
     int seat;       /* atomic; -1: none is free yet */
     seat_row *row;  /* our seat's; NULL without one */
@@ -92,7 +92,7 @@ typedef enum loop_stop_mode {
  */
 loop *loop_make(apr_pool_t *p, server_rec *s);
 
-/* Gives up what a loop has whose thread was never started. */
+/* Frees what a loop holds whose thread was never started. */
 void loop_unmake(loop *l);
 
 /* Makes it the loop of this process: what loop_get() says from now on. Main
@@ -106,43 +106,43 @@ loop *loop_get(void);
  * Any thread, any number of times, also in a signal handler. */
 void loop_stop(loop *l, int graceful);
 
-/* Waits for the thread's end; loop_stop() was called. */
+/* Waits for the thread to end, after loop_stop(). */
 void loop_join(loop *l);
 
 /* Wakes the loop up. Any thread; async-signal safe. */
 void loop_wake(loop *l);
 
-/* Gives the loop a connection: @a p is empty afterwards, or -1: it is
- * stopping or has too many to take in, and @a p is still the caller's. Any
- * thread. */
+/* Gives the loop a connection. Any thread. @return 0 and @a p is empty; or -1:
+ * the loop is stopping or its inbox is full, and @a p is still the caller's */
 int loop_give(loop *l, handoff *p);
 
-/* The loop's seat, -1: none (yet). Any thread. */
+/* The loop's seat; -1: none (yet). Any thread. */
 int loop_seat(const loop *l);
 
-/* 1 once a minute: a shortage that goes on is logged no more often. On the
- * loop's thread. */
+/* Rate limit for log lines about a shortage: 1 at most once a minute. Loop
+ * thread only. */
 int loop_may_whine(loop *l);
 
 /* For servers and for the files of the loop itself, on its thread: */
 
-/* Of loop_wait(): nothing but the deadline, or the connection's failure. */
+/* For loop_wait(): wait for nothing but the deadline or an error. */
 #define LOOP_END_ONLY EPOLLET
 
 /* Waits for events (EPOLLIN, EPOLLOUT) on the connection until @a deadline
  * (CLOCK_MONOTONIC ms; 0: for ever). */
 void loop_wait(loop *l, conn *c, uint32_t events, int64_t deadline);
 
-/* The connection is httpd's from now on, with the bytes in c->in. It waits
- * (CONN_PARKED) until httpd has an idle thread for it, and is the next
- * generation's when the loop stops. The record is gone for the caller. */
+/* Gives the connection to httpd, with the bytes in c->in. It waits
+ * (CONN_PARKED) until httpd has an idle thread for it; when the loop stops it
+ * goes to the next generation. The record is gone for the caller. */
 void loop_hand_over(loop *l, conn *c);
 
 /* Closes it. The record is gone for the caller. */
 void loop_close(loop *l, conn *c);
 
-/* A connection of a group begins, or comes from elsewhere (the group is
- * found by its address). @a p is empty afterwards. */
+/* Takes in a connection: loop_begin() one of a known group; loop_take() one
+ * from elsewhere, whose group is found by its address. @a p is empty
+ * afterwards. */
 void loop_begin(loop *l, handoff *p, int group);
 void loop_take(loop *l, handoff *p);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * own: what of a loop is nobody's business outside of loop/ but child's, which
- * fills some of it in before the thread starts. The loop's thread.
+ * own: the private part of a loop. Outside of loop/ only child/ uses it, to
+ * fill some of it in before the thread starts. Loop thread only.
  */
 #ifndef CPUAFFINITY_OWN_H
 #define CPUAFFINITY_OWN_H
@@ -20,12 +20,12 @@ struct rebalance;
 typedef struct loop_listen {
     watch watch;
     int fd;
-    int seat;       /* which serves it, or whose neighbour */
+    int seat;       /* that serves it, unless a neighbour does */
     uint16_t group; /* index in sockets->groups */
-    uint8_t owned;  /* is in our epoll: ours or adopted */
+    uint8_t owned;  /* is in our epoll: our own or taken over */
     uint8_t armed;  /* epoll waits for connections on it */
     uint8_t dead;   /* the parent has shut it down */
-    uint8_t reads;  /* as loop.reads of the group */
+    uint8_t reads;  /* own->reads of the group */
 } loop_listen;
 
 /* The receiving end of a channel. */
@@ -40,25 +40,25 @@ typedef struct loop_own {
     const struct loop_server
         *answers;                /* NULL: everything goes through the door */
     balance *balance;            /* NULL: FixedBalance off */
-    struct rebalance *rebalance; /* the same for what the loop answers */
+    struct rebalance *rebalance; /* the same, for the loop's connections */
     void (*place)(int seat);     /* pins the calling thread; or NULL */
-    void (*look)(int seat);      /* at each look round; or NULL */
+    void (*look)(int seat);      /* called by takeover_look(); or NULL */
     apr_thread_t *thread;
     int epoll;
-    int wake_fd; /* eventfd: somebody wants the loop to look */
+    int wake_fd; /* eventfd of loop_wake() */
     watch wake;
     queue *inbox;       /* from other threads */
-    int *missing;       /* looks for which a seat had no process */
-    int *serves;        /* which seats' sockets are ours now */
+    int *missing;       /* per seat: looks in a row without live process */
+    int *serves;        /* per seat: 1: we serve its sockets now */
     int64_t look_at;    /* when to look at the table of seats again */
-    int64_t rearm_at;   /* when accepting goes on after EMFILE; 0: it does */
-    int64_t complained; /* when loop_may_whine() last said so; 0: never */
+    int64_t rearm_at;   /* when to accept again after EMFILE; 0: not paused */
+    int64_t complained; /* when loop_may_whine() last said 1; 0: never */
     int hungry;         /* 1: sockets wait until a worker is free */
     int budget;         /* connections that the workers can still take */
-    uint8_t *reads;     /* of each group: loop_server.reads said so */
+    uint8_t *reads;     /* per group: the result of loop_server.reads */
     int nlistens;
     loop_listen *listens;
-    loop_mail *mails; /* of mail->boxes */
+    loop_mail *mails; /* mail->boxes of them */
     conn *parked;     /* first in, first out */
     conn *parked_last;
 } loop_own;

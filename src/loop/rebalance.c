@@ -10,20 +10,20 @@
 #include "loop/events.h"
 #include "loop/own.h"
 
-/* Looked at over so many ms at least: one look (TAKEOVER_LOOK) after the other.
- * A connection moves once in its life, so a wrong move is a cheap one. */
+/* Load is measured over at least so many ms: from one look (TAKEOVER_LOOK) to
+ * the next. A connection moves once in its life, so a wrong move is cheap. */
 #define WINDOW 300
-/* Share of the time that a thread ran or wanted to: so much is a bottleneck,
- * and a seat with less than this part of it idles. */
+/* Load from which a seat is the bottleneck, and the part of its load below
+ * which another seat counts as idle. */
 #define BUSY 0.70
 #define IDLE_PART 0.6
-/* Of what would make two seats equal, this part goes at once. */
+/* The part of what would make two seats equal that goes at once. */
 #define STEP 0.5
 
 struct rebalance {
-    int64_t since;     /* when the window began; 0: not yet, all say nothing */
-    int to;            /* who gets connections */
-    unsigned left;     /* how many still go */
+    int64_t since;     /* when the window began; 0: none yet, no loads known */
+    int to;            /* the seat that gets connections; -1: none */
+    unsigned left;     /* how many are still to go */
     seat_moment was[]; /* of each seat, when the window began */
 };
 
@@ -54,12 +54,12 @@ uint64_t rebalance_busy(void)
         waited = strtoull(end, NULL, 10);
         return (ran + waited) / 1000;
     }
-    /* A kernel without schedstat: the time that it ran. */
+    /* A kernel without schedstat: CPU time only. */
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* The load of a seat in the window; -1: it says nothing, or stops. */
+/* The load of a seat in the window; -1: unknown, or it is stopping. */
 static double load_of(const rebalance *e, const loop *l, int seat)
 {
     const seat_row *row = &l->seats->rows[seat];

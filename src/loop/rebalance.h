@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rebalance: a loop that has been the bottleneck for a while, while another
- * idles, gives some of its connections to it (FixedBalance), each between two
- * requests and once in its life. By what the threads had to do, never by mere
- * count: connections stay where they are until it hurts. Loop thread only.
+ * one is idle, gives it some of its connections (FixedBalance), each between
+ * two requests and once in its life. By the threads' load, never by mere
+ * count: connections stay where they are as long as no loop is overloaded.
+ * Loop thread only.
  */
 #ifndef CPUAFFINITY_REBALANCE_H
 #define CPUAFFINITY_REBALANCE_H
@@ -12,15 +13,15 @@
 
 typedef struct rebalance rebalance;
 
-/* For a loop of @a seats; from @a p. */
+/* Makes one for a loop of @a seats; from @a p. */
 rebalance *rebalance_make(apr_pool_t *p, const seat_table *seats);
 
-/* How much this thread ran or waited for a CPU so far, microseconds (its
- * schedstat); what seat_row.busy_us holds. */
+/* How long the calling thread has run or waited for a CPU so far, in
+ * microseconds (its schedstat); goes into seat_row.busy_us. */
 uint64_t rebalance_busy(void);
 
-/* A few times a second, with our row up to date: decides how many
- * connections are to go and where. */
+/* A few times a second, after our row was updated: decides how many
+ * connections to give away and where. */
 void rebalance_look(loop *l);
 
 /* A connection waits for its next request. @return 0: it has been given away

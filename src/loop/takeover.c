@@ -100,8 +100,8 @@ void takeover_close(loop *l)
     }
 }
 
-/* No loop of this seat has turned yet: its process is still to come. That may
- * take longer than this generation lives, when restarts follow one another. */
+/* Whether no loop of this seat has turned yet: its process is still to come,
+ * perhaps not in this generation's lifetime if restarts follow quickly. */
 static int is_unborn(const loop *l, int seat)
 {
     return !SEAT_GET(&l->seats->rows[seat], beat);
@@ -171,7 +171,7 @@ static void claim(loop *l)
     }
 }
 
-/* Without seats every process reads all channels. */
+/* Without seats: every process reads all channels. */
 static void carry_all(loop *l)
 {
     int i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * takeover: which seats' sockets and channels a loop serves: its own, and
- * those of neighbours whose process is dead, not born yet, or stuck. Loop
+ * those of neighbours whose process is dead, not started yet, or stuck. Loop
  * thread only.
  */
 #ifndef CPUAFFINITY_TAKEOVER_H
@@ -14,11 +14,11 @@
 /* Prepares channels and tables. @return 0 or -1 */
 int takeover_make(loop *l, apr_pool_t *p);
 
-/* Takes a seat if there is none yet, tells that we live, and takes over or
- * gives back what the neighbours' state asks for. */
+/* Claims a seat if we have none yet, updates our row in the table of seats,
+ * and takes over or gives back sockets as the neighbours' state requires. */
 void takeover_look(loop *l);
 
-/* Takes nothing from channels any more. */
+/* Stops receiving from channels. */
 void takeover_close(loop *l);
 
 #endif

@@ -96,8 +96,8 @@ static void run(loop *l)
     }
 }
 
-/* The MPM makes its pollset after child_init; until then a ring would be
- * answered by its own accept function. */
+/* The MPM makes its pollset after child_init; until then a ring would reach
+ * its own accept function. */
 static int wait_for_mpm(loop *l)
 {
     while (!door_is_ready(l->door)) {
@@ -109,7 +109,8 @@ static int wait_for_mpm(loop *l)
     return 1;
 }
 
-/* Answers in progress go on until they end or may not. */
+/* Drains: answers under way go on until they end or the stop is no longer
+ * graceful. */
 static void finish(loop *l)
 {
     drain_begin(l, stopping(l) == LOOP_STOP_GRACEFUL);

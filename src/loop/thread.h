@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thread: the loop's thread: turns until it is told to stop, then drains.
+ * thread: the loop's thread: takes turns until it is told to stop, then drains.
  */
 #ifndef CPUAFFINITY_THREAD_H
 #define CPUAFFINITY_THREAD_H

@@ -13,7 +13,7 @@
 /* {"servers": [{"server", "state", "rule", "why", "obstacles": [{"index",
  * "section", "file", "line", "rule", "what", "advice", "covers"}]}],
  * "refusals": [{"rule", "reason", "count"}], "not_recognised": [{"reason",
- * "text", "count"}]}, or NULL: FixedStatic is on nowhere. */
+ * "text", "count"}]}, or NULL: FixedStatic is not on anywhere. */
 json_t *learning_json(void);
 
 /* A table of it; nothing for NULL. */

@@ -7,15 +7,15 @@
 static void widen(serve_state *st, const lesson *said)
 {
     if (said->vary & ~st->vary) {
-        /* Keys are made with more fields from now on: none is found again
-         * that was made without them. */
+        /* Keys are made with more fields from now on: entries whose keys were
+         * made without them are not found again. */
         __atomic_store_n(&st->vary, st->vary | said->vary, __ATOMIC_RELEASE);
         cache_clear(st->cache);
     }
 }
 
-/* httpd said no, or could not (403, 500, 503: files, memory, disk): that is no
- * other answer, but it is what it says now. */
+/* httpd refused, or could not answer (403, 500, 503: files, memory, disk): not
+ * a different answer, but what it says now. */
 static int failed(const lesson *said)
 {
     return said->kind == LESSON_REFUSED && said->status >= HTTP_BAD_REQUEST;
@@ -27,7 +27,8 @@ static void forget(serve_state *st, cache_entry *e, const lesson *said)
     key_hints_forget(said->key, said->key_len);
 }
 
-/* A hit that was to be learned again: what cannot be is not repeated. */
+/* A hit that was to be learned again: what cannot be learned is not
+ * repeated. */
 static void again(serve_state *st, const lesson *said)
 {
     cache_entry *e = said->kind == LESSON_REFUSED

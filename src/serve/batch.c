@@ -88,7 +88,7 @@ size_t batch_skip_blank(batch *b, const char *bytes, size_t len)
                : blank_skip(bytes, len, DEFAULT_LIMIT_BLANK_LINES, &b->close);
 }
 
-/* What a send came to, for the one whose unread bytes are @a rest. */
+/* Acts on the result of a send; @a rest are the connection's unread bytes. */
 static batch_state sent(batch *b, send_result r, const char *rest, size_t len)
 {
     if (r != SEND_DONE && r != SEND_FAILED) {
@@ -149,7 +149,7 @@ static batch_state send_file(batch *b, cache_entry *e,
 }
 
 /* Makes the reply in the batch; the batch may be sent for want of room.
- * @return BATCH_ON with *made 1, or 0: httpd's; else what the send came to */
+ * @return BATCH_ON with *made 1, or 0: httpd's; else the result of the send */
 static batch_state make(batch *b, cache_entry *e, const request *req,
                         const char *head, size_t left, response_reply *reply,
                         int *made)

@@ -90,7 +90,7 @@ void finish_idle(loop *l, conn *c, int64_t timeout)
     c->in = NULL;
     c->in_len = c->in_size = 0;
     c->state = CONN_IDLE;
-    /* Its time goes on wherever it goes. */
+    /* Its timeout keeps running wherever it goes. */
     timer_wheel_set(&l->timers, &c->timer, l->now + timeout);
     if (__atomic_load_n(&l->stop, __ATOMIC_RELAXED) != LOOP_RUN) {
         l->let_go(l, c);

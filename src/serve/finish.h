@@ -18,8 +18,9 @@ int finish_keep(conn *c, const char *bytes, size_t len);
 /* httpd's from here on, with these bytes. */
 void finish_httpd(loop *l, conn *c, const char *bytes, size_t len);
 
-/* Waits for the rest of a request, some of which is kept; @a another than
- * before. What comes after its time gives it no more of that. */
+/* Waits for the rest of a request, some of which is kept. @a another: 1 when it
+ * is not the one that was waited for before, so that its time starts anew.
+ * Bytes that come after its time do not extend that. */
 void finish_more(loop *l, conn *c, const address *a, int another);
 
 /* The rest of a request did not come in time: httpd's, which knows how to say

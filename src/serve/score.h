@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * score: the loop's row in httpd's scoreboard, so that mod_status and
- * whatever reads it count the loop's answers. Each child has the last row of
- * its slot, which no worker has as long as ThreadsPerChild is less than
- * ThreadLimit (processes sees to that). It is written once per turn. Loop
- * thread only, unless stated.
+ * score: the loop's row in httpd's scoreboard, so that mod_status and whatever
+ * reads it count the loop's answers. Each child has the last row of its slot,
+ * which no worker has as long as ThreadsPerChild is less than ThreadLimit
+ * (conf/processes.c sees to that). It is written once per turn. Loop thread
+ * only, unless stated.
  */
 #ifndef CPUAFFINITY_SCORE_H
 #define CPUAFFINITY_SCORE_H
@@ -53,7 +53,7 @@ void score_batch(score *s, int64_t left);
 /* Some of the batch is left in @a job, and counts when that ends. */
 void score_keep(score *s, sending *job);
 
-/* Its client takes its time. */
+/* Its client is slow. */
 void score_wait(score *s, sending *job);
 
 /* It is about to be freed: sent, or not to be sent any more. */

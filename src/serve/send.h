@@ -51,13 +51,13 @@ typedef struct sending {
     cache_entry *entry; /* held; (a part of) its file follows, or NULL */
     int64_t file_off;
     int64_t file_left;
-    struct line *lines; /* of the access log; the caller's, see lines.h */
+    struct line *lines; /* of the access log; the caller's, see pending_log.h */
     send_tally tally;   /* of its answers; the caller's, see score.h */
     int64_t timeout;    /* ms that the client may take nothing */
     int64_t idle;       /* ms that it may idle afterwards */
     uint8_t waits;      /* the caller's: for its client */
     uint8_t by_read;    /* no sendfile for this one */
-    uint8_t looks;      /* in vain, for the file's next bytes: see cold.h */
+    uint8_t looks;      /* in vain, for the file's next bytes: page_cache.h */
     uint8_t close;      /* afterwards the connection ends */
 } sending;
 

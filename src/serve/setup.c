@@ -21,7 +21,8 @@ APLOG_USE_MODULE(cpuaffinity);
 
 /* Lessons taken per turn from each side. */
 #define LESSONS 32
-/* For slow clients at least; as a rule a quarter of FixedStaticMemory. */
+/* The least to be kept for slow clients; normally a quarter of
+ * FixedStaticMemory. */
 #define KEPT_LEAST (1024 * 1024)
 /* Milliseconds between two looks at the cache for the status. */
 #define TELL 500
