@@ -58,12 +58,21 @@ int queue_push(queue *q, handoff *p)
     return rc;
 }
 
-static int pop(queue *q, handoff *p, int unmoved)
+/* Whether the oldest may be popped: one that has moved, if it waits since
+ * that time or longer. */
+static int may_pop(const queue *q, int64_t since_before)
+{
+    const handoff *oldest = &q->slot[q->head];
+
+    return q->length && (!oldest->moved || oldest->since <= since_before);
+}
+
+static int pop(queue *q, handoff *p, int64_t since_before)
 {
     int rc = -1;
 
     pthread_mutex_lock(&q->lock);
-    if (q->length && !(unmoved && q->slot[q->head].moved)) {
+    if (may_pop(q, since_before)) {
         *p = q->slot[q->head];
         q->head = (q->head + 1) % q->bound;
         __atomic_store_n(&q->length, q->length - 1, __ATOMIC_RELAXED);
@@ -75,12 +84,12 @@ static int pop(queue *q, handoff *p, int unmoved)
 
 int queue_pop(queue *q, handoff *p)
 {
-    return pop(q, p, 0);
+    return pop(q, p, INT64_MAX);
 }
 
 int queue_pop_unmoved(queue *q, handoff *p)
 {
-    return pop(q, p, 1);
+    return pop(q, p, clock_ms() - QUEUE_MOVES_AGAIN);
 }
 
 void queue_close(queue *q)

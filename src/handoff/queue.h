@@ -24,8 +24,12 @@ int queue_push(queue *q, handoff *p);
 /* Moves the oldest out into @a p. @return 0, or -1 when there is none */
 int queue_pop(queue *q, handoff *p);
 
-/* The same, but only if the oldest has not moved between processes yet.
- * @return 0 or -1 */
+/* A handoff that came from another process may go on to a third after it has
+ * waited here so long, in milliseconds: whoever sent it was mistaken. */
+#define QUEUE_MOVES_AGAIN 1000
+
+/* The same, but only if the oldest has not moved between processes yet, or
+ * has waited here for QUEUE_MOVES_AGAIN. @return 0 or -1 */
 int queue_pop_unmoved(queue *q, handoff *p);
 
 /* From now on every push fails; what is queued can still be popped. */

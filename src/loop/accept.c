@@ -271,7 +271,15 @@ static void give_away(loop *l)
     idle = idle_workers(l);
     while (balance_look(l->row, door_age(l->door, l->now), idle)
            && (to = balance_target(l->own->balance, l->seat, l->now)) >= 0
-           && to < l->mail->boxes && !door_take_back(l->door, &p)) {
+           && to < l->mail->boxes) {
+        if (l->own->serves[to]) {
+            /* We read its channel: it would come back to us, as moved. */
+            balance_refused(l->own->balance, to);
+            continue;
+        }
+        if (door_take_back(l->door, &p)) {
+            return;
+        }
         if (!fd_channel_send(&l->mail->box[to], &p)) {
             SEAT_ADD(l->row, given, 1);
             SEAT_ADD(l->row, handoffs, -1);
@@ -281,7 +289,7 @@ static void give_away(loop *l)
         ap_log_error(APLOG_MARK, APLOG_DEBUG, errno, l->server,
                      "seat %d: mailbox of seat %d", l->seat, to);
         balance_refused(l->own->balance, to);
-        p.moved = 1; /* not tried again: it is served here */
+        p.moved = 1; /* it waits here for a second before it is tried again */
         if (door_push(l->door, &p)) {
             handoff_drop(&p);
         }

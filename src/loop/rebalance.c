@@ -93,7 +93,9 @@ void rebalance_look(loop *l)
     e->left = 0;
     mine = load_of(e, l, l->seat);
     for (i = 0; i < l->seats->seats; i++) {
-        double other = i == l->seat ? -1 : load_of(e, l, i);
+        /* What is sent to a seat that we serve comes back to us. */
+        double other =
+            i == l->seat || l->own->serves[i] ? -1 : load_of(e, l, i);
 
         if (other >= 0 && other < least) {
             least = other;

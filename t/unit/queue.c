@@ -121,7 +121,8 @@ int main(void)
     queue_push(q, &p);
     push_number(q, 7);
     is_int(queue_pop_unmoved(q, &p), -1, "one that was moved stays");
-    queue_pop(q, &p);
+    usleep(QUEUE_MOVES_AGAIN * 1000);
+    is_int(queue_pop_unmoved(q, &p), 0, "until it has waited for long");
     is_int(queue_pop_unmoved(q, &p), 0, "another may go");
     is_int(p.keepalives, 7, "the right one");
     queue_free(q);
