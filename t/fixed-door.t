@@ -147,7 +147,7 @@ subtest 'CGI' => sub {
     my $r = $httpd->get('/cgi/fds');
     is $r->{status}, 200, 'a script runs';
     # mod_cgi's pipes are no sockets: whatever is counted was inherited
-    is $r->{body}, "0\n", 'without listening sockets, doors or mailboxes';
+    is $r->{body}, "0\n", 'without listening sockets, doors or channels';
 };
 
 subtest 'a proxy, in the same server' => sub {

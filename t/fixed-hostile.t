@@ -48,7 +48,7 @@ cmp_ok $h->counter('loop_hits'), '>', 0, 'the loop answers';
 
 my $said = $h->get('/hostile/shrink')->{body};
 my %memfd = $said =~ m{^/memfd:(\S+).*?: (.*)$}mg;
-for my $name (map "cpuaffinity-$_", qw(board counts plan seats)) {
+for my $name (map "cpuaffinity-$_", qw(ring counts plan seats)) {
     like $memfd{$name} // '', qr/^EPERM EPERM EPERM uid \d+ size [1-9]/,
         "$name keeps its size";
 }

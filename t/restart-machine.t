@@ -69,7 +69,7 @@ subtest 'numbers past the machine' => sub {
 
 # Calls of the parent that fail. [what, what the log says, loops meanwhile]
 my $refuse = Test::Httpd::build_dir() . '/preload/refuse.so';
-for ([ 'socketpair', qr/mailboxes for 2 seats could not be made/, 0 ],
+for ([ 'socketpair', qr/channels of 2 seats could not be made/, 0 ],
     [ 'shared', qr/no shared memory for 2 seats/, 0 ],
     [ 'reuseport', qr/SO_REUSEPORT failed/, 0 ],
     [ 'memfd', qr/plan is not shown/, 2 ]) {

@@ -78,8 +78,7 @@ void topology_find_levels(topology *t)
 }
 
 /* The finest level that is known of the CPU and not finer than @a unit. */
-static topology_unit key_hints_level(const topology_cpu *row,
-                                     topology_unit unit)
+static topology_unit finest_level(const topology_cpu *row, topology_unit unit)
 {
     if (unit == TOPOLOGY_CORE && row->core < 0) {
         return TOPOLOGY_CPU; /* no sign that it has a sibling */
@@ -122,7 +121,7 @@ static int gather(const topology *t, topology_unit unit, const cpuset *within,
         const topology_cpu *row = topology_find(t, cpu);
 
         if (row && row->used) {
-            topology_unit level = key_hints_level(row, unit);
+            topology_unit level = finest_level(row, unit);
 
             members[n++] = (member){level, level_id(row, level), cpu};
         }

@@ -54,7 +54,7 @@ shm_ring *shm_ring_make(size_t words)
     if (!b) {
         return NULL;
     }
-    if (shared_mem_make(&b->memory, "cpuaffinity-board", bytes_of(words))) {
+    if (shared_mem_make(&b->memory, "cpuaffinity-ring", bytes_of(words))) {
         free(b);
         return NULL;
     }
@@ -172,7 +172,7 @@ int shm_ring_post(shm_ring *b, const struct iovec *parts, int nparts)
 
 void shm_ring_follow(shm_ring_reader *r, const shm_ring *b)
 {
-    r->board = b;
+    r->ring = b;
     r->at = __atomic_load_n(&b->mem->head, __ATOMIC_ACQUIRE);
     r->lost = 0;
 }
@@ -200,7 +200,7 @@ static size_t too_late(shm_ring_reader *r, uint64_t head)
 
 size_t shm_ring_read(shm_ring_reader *r, void *buf, size_t size)
 {
-    const shm_ring *b = r->board;
+    const shm_ring *b = r->ring;
     /* Loaded once: a writer that keeps moving it cannot hold us here. */
     uint64_t head = __atomic_load_n(&b->mem->head, __ATOMIC_ACQUIRE);
     uint64_t len, reserved;

@@ -18,7 +18,7 @@ typedef struct shm_ring shm_ring;
 
 /* A reader's position. Used by its owner only. */
 typedef struct shm_ring_reader {
-    const shm_ring *board;
+    const shm_ring *ring;
     uint64_t at;   /* words since the ring was made */
     uint64_t lost; /* how often it was too slow */
 } shm_ring_reader;

@@ -115,7 +115,7 @@ static apr_status_t serve_socket(server_rec *s, const sockets_group *g,
 
 /* Without a loop: the MPM accepts from the seat's own sockets, so that no
  * socket is left unserved should no child have a loop. Where others have one, a
- * neighbour serves them too, and reads the seat's mail. */
+ * neighbour serves them too, and reads the channel of the seat. */
 static void serve_plain(apr_pool_t *pchild, server_rec *s,
                         const sockets_set *set, seat_table *seats)
 {
@@ -180,7 +180,7 @@ void child_start(apr_pool_t *pchild, server_rec *s, const child_setup *setup)
     }
     l->sockets = sockets;
     l->seats = setup->seats;
-    l->mail = fd_channels_get();
+    l->channels = fd_channels_get();
     l->own->answers = setup->answers(pchild, s, sockets);
     l->own->balance = setup->balance
                           ? balance_make(pchild, setup->seats, workers_idle)
@@ -221,7 +221,7 @@ void child_carry(apr_pool_t *pchild, server_rec *s)
         return;
     }
     l->sockets = &no_sockets;
-    l->mail = fd_channels_get();
+    l->channels = fd_channels_get();
     l->row = apr_pcalloc(pchild, sizeof(*l->row));
     begin(l, pchild);
 }
@@ -256,12 +256,12 @@ int child_pre_close(conn_rec *c)
     handoff p;
 
     if (!l || !is_ending() || !detach_may(c)
-        || !fd_channels_has_successor(l->mail)
+        || !fd_channels_has_successor(l->channels)
         || detach_take(c, conn_note_host(c), &p)) {
         return DECLINED;
     }
     seat = loop_seat(l);
-    if (fd_channel_send(&l->mail->box[seat < 0 ? 0 : seat], &p)) {
+    if (fd_channel_send(&l->channels->channel[seat < 0 ? 0 : seat], &p)) {
         handoff_drop(&p);
         return DECLINED;
     }

@@ -67,8 +67,8 @@ static apr_status_t unpack(handoff *p, apr_pool_t *ptrans, apr_socket_t **csd)
 }
 
 /* Replaces accept() on the listener's thread. A worker is ready. */
-static apr_status_t accept_parcel(void **csd, ap_listen_rec *lr,
-                                  apr_pool_t *ptrans)
+static apr_status_t accept_handoff(void **csd, ap_listen_rec *lr,
+                                   apr_pool_t *ptrans)
 {
     door *d = the_door;
     apr_os_sock_t fd = -1;
@@ -207,7 +207,7 @@ int door_is_ready(door *d)
         }
     }
     for (lr = d->listeners; lr; lr = after(d, lr)) {
-        __atomic_store_n(&lr->accept_func, accept_parcel, __ATOMIC_RELEASE);
+        __atomic_store_n(&lr->accept_func, accept_handoff, __ATOMIC_RELEASE);
     }
     return 1;
 }

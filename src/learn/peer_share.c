@@ -39,7 +39,7 @@ _Static_assert(sizeof(fixed) <= PEER_SHARE_FIXED, "NOTICE_FIXED is too small");
 
 #define LONGEST (PEER_SHARE_FIXED + REQUEST_KEY + PATH_LONGEST + RESPONSE_HEAD)
 
-static shm_ring *the_board; /* of this generation */
+static shm_ring *the_ring; /* of this generation */
 
 /* What the loop's thread reads. */
 static struct {
@@ -51,17 +51,17 @@ static struct {
 
 static apr_status_t forget(void *unused)
 {
-    if (the_board) {
-        shm_ring_free(the_board);
-        the_board = NULL;
+    if (the_ring) {
+        shm_ring_free(the_ring);
+        the_ring = NULL;
     }
     return APR_SUCCESS;
 }
 
 int peer_share_make(apr_pool_t *pconf)
 {
-    the_board = shm_ring_make(WORDS);
-    if (!the_board) {
+    the_ring = shm_ring_make(WORDS);
+    if (!the_ring) {
         return -1;
     }
     apr_pool_cleanup_register(pconf, NULL, forget, apr_pool_cleanup_null);
@@ -70,8 +70,8 @@ int peer_share_make(apr_pool_t *pconf)
 
 void peer_share_follow(void)
 {
-    if (the_board) {
-        shm_ring_follow(&ear.reader, the_board);
+    if (the_ring) {
+        shm_ring_follow(&ear.reader, the_ring);
     }
 }
 
@@ -120,12 +120,12 @@ void peer_share_post(const lesson *l)
     struct iovec parts[PEER_SHARE_PARTS];
     char bytes[PEER_SHARE_FIXED];
 
-    if (!the_board || l->kind == LESSON_REFUSED
+    if (!the_ring || l->kind == LESSON_REFUSED
         || strlen(l->path) >= PATH_LONGEST) {
         return;
     }
     peer_share_write(l, bytes, parts);
-    shm_ring_post(the_board, parts, PEER_SHARE_PARTS);
+    shm_ring_post(the_ring, parts, PEER_SHARE_PARTS);
 }
 
 /* The numbers that mean something by themselves. */
@@ -197,7 +197,7 @@ int peer_share_read(const lesson **said)
     size_t len;
 
     *said = NULL;
-    if (!ear.reader.board
+    if (!ear.reader.ring
         || !(len = shm_ring_read(&ear.reader, ear.bytes, sizeof(ear.bytes)))) {
         return 0;
     }

@@ -14,14 +14,14 @@
 
 APLOG_USE_MODULE(cpuaffinity);
 
-#define RETAINED "cpuaffinity-mailroom"
+#define RETAINED "cpuaffinity-channels"
 #define PATIENCE 3000 /* ms for the parent to read its configuration */
 
 /* In the process's pool, over restarts and reloads of the module: nothing
  * here may point into the module. */
 typedef struct retained {
     fd_channels room;
-    int room_for;          /* how many channels room.box has memory for */
+    int room_for;          /* how many channels room.channel has memory for */
     int held;              /* the parent's end of the lifeline; -1: none */
     ap_listen_rec *record; /* closes that end with httpd's listeners */
     int carry;             /* the record is there for a door */
@@ -134,19 +134,21 @@ static apr_status_t make_lifeline(retained *r, apr_pool_t *p)
 static apr_status_t make_boxes(retained *r, apr_pool_t *p, int seats)
 {
     if (seats > r->room_for) {
-        fd_channel *box = apr_palloc(p, (apr_size_t)seats * sizeof(*box));
+        fd_channel *channels =
+            apr_palloc(p, (apr_size_t)seats * sizeof(*channels));
 
-        if (r->room.boxes) {
-            memcpy(box, r->room.box, (apr_size_t)r->room.boxes * sizeof(*box));
+        if (r->room.count) {
+            memcpy(channels, r->room.channel,
+                   (apr_size_t)r->room.count * sizeof(*channels));
         }
-        r->room.box = box;
+        r->room.channel = channels;
         r->room_for = seats;
     }
-    while (r->room.boxes < seats) {
-        if (fd_channel_make(&r->room.box[r->room.boxes])) {
+    while (r->room.count < seats) {
+        if (fd_channel_make(&r->room.channel[r->room.count])) {
             return errno;
         }
-        r->room.boxes++;
+        r->room.count++;
     }
     return APR_SUCCESS;
 }
@@ -164,7 +166,7 @@ void fd_channels_check_config(server_rec *s, int seats)
     retained *r = retain();
     apr_status_t rv;
 
-    if (seats || !r->room.boxes) {
+    if (seats || !r->room.count) {
         return;
     }
     rv = make_lifeline(r, s->process->pool);
@@ -193,7 +195,7 @@ int fd_channels_open_logs(server_rec *s, int seats)
     }
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
-                     "mailboxes for %d seats could not be made", seats);
+                     "channels of %d seats could not be made", seats);
         fd_channels_close();
         return HTTP_INTERNAL_SERVER_ERROR;
     }
@@ -208,8 +210,8 @@ void fd_channels_close(void)
     retained *r = retain();
 
     end_lifeline(r, 0);
-    while (r->room.boxes) {
-        fd_channel_close(&r->room.box[--r->room.boxes]);
+    while (r->room.count) {
+        fd_channel_close(&r->room.channel[--r->room.count]);
     }
 }
 
@@ -223,7 +225,7 @@ void fd_channels_child_init(void)
 
 const fd_channels *fd_channels_get(void)
 {
-    return kept && kept->room.boxes ? &kept->room : NULL;
+    return kept && kept->room.count ? &kept->room : NULL;
 }
 
 int fd_channels_has_successor(const fd_channels *m)

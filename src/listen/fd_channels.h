@@ -16,9 +16,9 @@
 #include "listen/fd_channel.h"
 
 typedef struct fd_channels {
-    int boxes; /* channels, >= the present number of seats: seat k serves
-                  box k and those that a restart left over, k + seats, … */
-    fd_channel *box;
+    int count; /* channels, >= the present number of seats: seat k serves
+                  channel k and those that a restart left over, k + seats, … */
+    fd_channel *channel;
     int lifeline; /* readable: a byte, or end of file */
 } fd_channels;
 

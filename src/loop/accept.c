@@ -79,7 +79,7 @@ static void shortage(loop *l, int error)
 {
     arm_all(l, 0);
     l->own->rearm_at = l->now + SHORTAGE;
-    if (loop_may_whine(l)) {
+    if (loop_may_warn(l)) {
         ap_log_error(APLOG_MARK, APLOG_ERR, error, l->server,
                      "seat %d: accept: no new connections for %d ms", l->seat,
                      SHORTAGE);
@@ -271,7 +271,7 @@ static void give_away(loop *l)
     idle = idle_workers(l);
     while (balance_look(l->row, door_age(l->door, l->now), idle)
            && (to = balance_target(l->own->balance, l->seat, l->now)) >= 0
-           && to < l->mail->boxes) {
+           && to < l->channels->count) {
         if (l->own->serves[to]) {
             /* We read its channel: it would come back to us, as moved. */
             balance_refused(l->own->balance, to);
@@ -280,14 +280,14 @@ static void give_away(loop *l)
         if (door_take_back(l->door, &p)) {
             return;
         }
-        if (!fd_channel_send(&l->mail->box[to], &p)) {
+        if (!fd_channel_send(&l->channels->channel[to], &p)) {
             SEAT_ADD(l->row, given, 1);
             SEAT_ADD(l->row, handoffs, -1);
             balance_given(l->own->balance, to);
             continue;
         }
         ap_log_error(APLOG_MARK, APLOG_DEBUG, errno, l->server,
-                     "seat %d: mailbox of seat %d", l->seat, to);
+                     "seat %d: channel of seat %d", l->seat, to);
         balance_refused(l->own->balance, to);
         p.moved = 1; /* it waits here for a second before it is tried again */
         if (door_push(l->door, &p)) {
@@ -374,7 +374,7 @@ static int own(loop *l, loop_listen *x, int on)
         epoll_ctl(l->own->epoll, EPOLL_CTL_DEL, x->fd, NULL);
     }
     else if (epoll_ctl(l->own->epoll, EPOLL_CTL_ADD, x->fd, &ev)) {
-        if (loop_may_whine(l)) {
+        if (loop_may_warn(l)) {
             ap_log_error(APLOG_MARK, APLOG_ERR, errno, l->server,
                          "seat %d: epoll_ctl on the listening socket of seat "
                          "%d, which is tried again",

@@ -18,8 +18,9 @@ static int forward(loop *l, handoff *p)
 {
     int first = l->seat < 0 ? 0 : l->seat, i;
 
-    for (i = 0; i < l->mail->boxes; i++) {
-        if (!fd_channel_send(&l->mail->box[(first + i) % l->mail->boxes], p)) {
+    for (i = 0; i < l->channels->count; i++) {
+        if (!fd_channel_send(
+                &l->channels->channel[(first + i) % l->channels->count], p)) {
             return 0;
         }
         if (errno != EAGAIN) {
@@ -87,7 +88,7 @@ static void empty_conns(loop *l, int graceful, tally *t)
 void drain_let_go(loop *l, conn *c)
 {
     tally t = {__atomic_load_n(&l->stop, __ATOMIC_ACQUIRE) == LOOP_STOP_GRACEFUL
-                   && fd_channels_has_successor(l->mail),
+                   && fd_channels_has_successor(l->channels),
                0, 0};
     handoff p;
 
@@ -97,7 +98,7 @@ void drain_let_go(loop *l, conn *c)
 
 void drain_begin(loop *l, int graceful)
 {
-    tally t = {graceful && fd_channels_has_successor(l->mail), 0, 0};
+    tally t = {graceful && fd_channels_has_successor(l->channels), 0, 0};
 
     accept_close(l);
     takeover_close(l);

@@ -13,8 +13,8 @@
 
 APLOG_USE_MODULE(cpuaffinity);
 
-#define INBOX 1024  /* from other threads, waiting */
-#define WHINE 60000 /* ms between log lines about a shortage */
+#define INBOX 1024       /* from other threads, waiting */
+#define WARN_AGAIN 60000 /* ms between log lines about a shortage */
 
 static loop *published;
 
@@ -122,9 +122,9 @@ int loop_seat(const loop *l)
     return __atomic_load_n(&l->seat, __ATOMIC_ACQUIRE);
 }
 
-int loop_may_whine(loop *l)
+int loop_may_warn(loop *l)
 {
-    int may = !l->own->complained || l->now - l->own->complained > WHINE;
+    int may = !l->own->complained || l->now - l->own->complained > WARN_AGAIN;
 
     if (may) {
         l->own->complained = l->now;

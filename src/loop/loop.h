@@ -60,7 +60,7 @@ struct loop {
     const sockets_set *sockets;
     seat_table *seats;
     door *door;
-    const fd_channels *mail;
+    const fd_channels *channels;
     unsigned crowd; /* idle connections are taken back from httpd
                                    once it has more than this many */
     int stop;       /* atomic: loop_stop_mode */
@@ -86,7 +86,7 @@ typedef enum loop_stop_mode {
 
 /*
  * Makes a loop with everything set but the thread; door, sockets, seats,
- * mail, balance, answers and place are filled in by the caller before
+ * channels, balance, answers and place are filled in by the caller before
  * thread_start().
  * @return it, from @a p, or NULL after logging
  */
@@ -121,7 +121,7 @@ int loop_seat(const loop *l);
 
 /* Rate limit for log lines about a shortage: 1 at most once a minute. Loop
  * thread only. */
-int loop_may_whine(loop *l);
+int loop_may_warn(loop *l);
 
 /* For servers and for the files of the loop itself, on its thread: */
 

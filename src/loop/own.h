@@ -29,11 +29,11 @@ typedef struct loop_listen {
 } loop_listen;
 
 /* The receiving end of a channel. */
-typedef struct loop_mail {
+typedef struct loop_channel {
     watch watch;
-    const fd_channel *box;
+    const fd_channel *channel;
     int owned;
-} loop_mail;
+} loop_channel;
 
 typedef struct loop_own {
     /* Filled in before thread_start(). */
@@ -52,14 +52,14 @@ typedef struct loop_own {
     int *serves;        /* per seat: 1: we serve its sockets now */
     int64_t look_at;    /* when to look at the table of seats again */
     int64_t rearm_at;   /* when to accept again after EMFILE; 0: not paused */
-    int64_t complained; /* when loop_may_whine() last said 1; 0: never */
+    int64_t complained; /* when loop_may_warn() last said 1; 0: never */
     int hungry;         /* 1: sockets wait until a worker is free */
     int budget;         /* connections that the workers can still take */
     uint8_t *reads;     /* per group: the result of loop_server.reads */
     int nlistens;
     loop_listen *listens;
-    loop_mail *mails; /* mail->boxes of them */
-    conn *parked;     /* first in, first out */
+    loop_channel *channels; /* one per channel */
+    conn *parked;           /* first in, first out */
     conn *parked_last;
 } loop_own;
 

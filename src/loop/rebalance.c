@@ -119,7 +119,7 @@ int rebalance_give(loop *l, conn *c)
         return -1;
     }
     events_release(l, c, &p);
-    if (fd_channel_send(&l->mail->box[e->to], &p)) {
+    if (fd_channel_send(&l->channels->channel[e->to], &p)) {
         e->left = 0;
         loop_take(l, &p);
         return 0;

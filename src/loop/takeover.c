@@ -14,17 +14,17 @@
 
 APLOG_USE_MODULE(cpuaffinity);
 
-#define LETTERS 32 /* connections per channel and turn */
-#define MISSING 2  /* looks after which a seat is served by a neighbour */
+#define BATCH 32  /* connections per channel and turn */
+#define MISSING 2 /* looks after which a seat is served by a neighbour */
 
-static void mail_ready(loop *l, watch *w, uint32_t events)
+static void channel_ready(loop *l, watch *w, uint32_t events)
 {
-    loop_mail *m = (loop_mail *)w;
+    loop_channel *m = (loop_channel *)w;
     int n;
 
-    for (n = 0; m->owned && n < LETTERS; n++) {
+    for (n = 0; m->owned && n < BATCH; n++) {
         handoff p;
-        int rc = fd_channel_receive(m->box, &p);
+        int rc = fd_channel_receive(m->channel, &p);
 
         if (!rc) {
             return;
@@ -48,17 +48,17 @@ int takeover_make(loop *l, apr_pool_t *p)
 
     l->own->missing = apr_pcalloc(p, n * sizeof(int));
     l->own->serves = apr_pcalloc(p, n * sizeof(int));
-    l->own->mails =
-        apr_pcalloc(p, (apr_size_t)l->mail->boxes * sizeof(loop_mail));
-    for (i = 0; i < l->mail->boxes; i++) {
-        l->own->mails[i].watch.ready = mail_ready;
-        l->own->mails[i].box = &l->mail->box[i];
+    l->own->channels =
+        apr_pcalloc(p, (apr_size_t)l->channels->count * sizeof(loop_channel));
+    for (i = 0; i < l->channels->count; i++) {
+        l->own->channels[i].watch.ready = channel_ready;
+        l->own->channels[i].channel = &l->channels->channel[i];
     }
     return 0;
 }
 
 /* @return 0, or -1 */
-static int own_mail(loop *l, loop_mail *m, int on)
+static int own_channel(loop *l, loop_channel *m, int on)
 {
     struct epoll_event ev = {EPOLLIN, {.ptr = &m->watch}};
 
@@ -66,10 +66,10 @@ static int own_mail(loop *l, loop_mail *m, int on)
         return 0;
     }
     if (epoll_ctl(l->own->epoll, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL,
-                  m->box->from, &ev)) {
-        if (loop_may_whine(l)) {
+                  m->channel->from, &ev)) {
+        if (loop_may_warn(l)) {
             ap_log_error(APLOG_MARK, APLOG_ERR, errno, l->server,
-                         "seat %d: epoll_ctl on a mailbox", l->seat);
+                         "seat %d: epoll_ctl on a channel", l->seat);
         }
         return -1;
     }
@@ -82,8 +82,8 @@ static int serve(loop *l, int seat, int on)
 {
     int rv = accept_own(l, seat, on), i;
 
-    for (i = seat; i < l->mail->boxes; i += l->seats->seats) {
-        rv |= own_mail(l, &l->own->mails[i], on);
+    for (i = seat; i < l->channels->count; i += l->seats->seats) {
+        rv |= own_channel(l, &l->own->channels[i], on);
     }
     if (!rv) {
         l->own->serves[seat] = on;
@@ -95,8 +95,8 @@ void takeover_close(loop *l)
 {
     int i;
 
-    for (i = 0; i < l->mail->boxes; i++) {
-        own_mail(l, &l->own->mails[i], 0);
+    for (i = 0; i < l->channels->count; i++) {
+        own_channel(l, &l->own->channels[i], 0);
     }
 }
 
@@ -108,7 +108,7 @@ static int is_unborn(const loop *l, int seat)
 }
 
 /* Who serves a missing seat: the next one that is not missing. */
-static int adopter(const loop *l, int seat)
+static int stand_in(const loop *l, int seat)
 {
     int n = l->seats->seats, i;
 
@@ -139,8 +139,9 @@ static void look_round(loop *l)
     }
     for (i = 0; i < l->seats->seats; i++) {
         /* Missing at one look only: it is being replaced. */
-        int on = i == l->seat
-                 || (l->own->missing[i] == MISSING && adopter(l, i) == l->seat);
+        int on =
+            i == l->seat
+            || (l->own->missing[i] == MISSING && stand_in(l, i) == l->seat);
 
         if (on == l->own->serves[i]) {
             continue;
@@ -176,8 +177,8 @@ static void carry_all(loop *l)
 {
     int i;
 
-    for (i = 0; i < l->mail->boxes; i++) {
-        own_mail(l, &l->own->mails[i], 1);
+    for (i = 0; i < l->channels->count; i++) {
+        own_channel(l, &l->own->channels[i], 1);
     }
 }
 

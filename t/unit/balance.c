@@ -74,7 +74,7 @@ int main(void)
     now += BALANCE_AGAIN;
     is_int(balance_target(b, 0, now), 31, "until they are asked again");
     balance_refused(b, 31);
-    is_int(balance_target(b, 0, now), 7, "a full mailbox: the next one");
+    is_int(balance_target(b, 0, now), 7, "a full channel: the next one");
 
     now += BALANCE_AGAIN;
     SEAT_SET(&seats->rows[31], saturated, 1);

@@ -58,7 +58,7 @@ int main(void)
     x = conn_alloc(&s);
     x->state = CONN_IDLE;
     conn_pack(x, &p);
-    is_int(p.idle, 1, "an idle one is an idle parcel");
+    is_int(p.idle, 1, "an idle one is an idle handoff");
     while (s.open.next != &s.open) {
         conn_free(&s, s.open.next);
     }

@@ -194,7 +194,7 @@ static void hostile(const fd_channel *m)
     raw(m, bytes, len, pipes[0], 1);
     is_int(receive(m), -1, "a pipe");
     raw(m, bytes, len, m->to, 1);
-    is_int(receive(m), -1, "the mailbox itself");
+    is_int(receive(m), -1, "the channel itself");
     close(pipes[0]);
     close(pipes[1]);
     is_int(open_descriptors(), before, "no descriptor is left open");

@@ -194,10 +194,10 @@ static void test_processes(void)
     int n = 0, own = 0;
     pid_t pid;
 
-    ok(!peer_share_read(&l) && !l, "without a board there is nothing");
+    ok(!peer_share_read(&l) && !l, "without a ring there is nothing");
     tell(1);
     apr_pool_create(&p, NULL);
-    ok(!peer_share_make(p), "a board");
+    ok(!peer_share_make(p), "a ring");
     tell(1);
     peer_share_follow();
     pid = fork();
@@ -215,7 +215,7 @@ static void test_processes(void)
     is_int(n, 3, "what another process told");
     is_int(own, 2, "its own is passed over");
     apr_pool_destroy(p);
-    ok(1, "the board goes with its pool");
+    ok(1, "the ring goes with its pool");
 }
 
 int main(void)

@@ -84,7 +84,7 @@ static void ownership(void)
     p.note = malloc(1);
     p.drop_note = drop_note;
     ok(!queue_push(q, &p), "push");
-    ok(p.fd == -1 && !p.bytes && !p.note, "a pushed parcel is empty");
+    ok(p.fd == -1 && !p.bytes && !p.note, "a pushed handoff is empty");
     handoff_drop(&p);
     ok(fcntl(fd, F_GETFD) >= 0, "its descriptor is open in the queue");
     queue_free(q);

@@ -184,7 +184,7 @@ static void test_processes(void)
     shm_ring_free(b);
 }
 
-/* The memory of the only board there is, by its memfd. */
+/* The memory of the only ring there is, by its memfd. */
 static unsigned char *memory_of_board(size_t *size, int *fd)
 {
     char path[64], name[64];
@@ -193,7 +193,7 @@ static unsigned char *memory_of_board(size_t *size, int *fd)
     for (*fd = 3; *fd < 64; (*fd)++) {
         snprintf(path, sizeof(path), "/proc/self/fd/%d", *fd);
         n = readlink(path, name, sizeof(name) - 1);
-        if (n > 0 && (name[n] = '\0', strstr(name, "cpuaffinity-board"))) {
+        if (n > 0 && (name[n] = '\0', strstr(name, "cpuaffinity-ring"))) {
             break;
         }
     }
