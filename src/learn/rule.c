@@ -4,7 +4,6 @@
 #include "http_config.h"
 #include "http_connection.h"
 #include "http_core.h"
-#include "http_log.h"
 #include "http_protocol.h"
 #include "http_request.h"
 #include "ap_mpm.h"
@@ -18,28 +17,15 @@
 #include "learn/mark.h"
 #include "learn/modules.h"
 #include "learn/obstacles.h"
-#include "learn/outbox.h"
-#include "learn/vhost.h"
-#include "loop/loop.h"
-
-APLOG_USE_MODULE(cpuaffinity);
+#include "learn/verdict.h"
 
 /* A file younger than this has a weak ETag that will change (microseconds). */
 #define SETTLED apr_time_from_sec(2)
 
-/* What a rule looks at. */
-typedef struct subject {
-    request_rec *r;
-    trace *t;
-    const vhost *server;
-    const core_dir_config *core;
-    const char *detail; /* out: what it was */
-} subject;
-
 /* S2 and FixedStatic itself in the sections that applied. A module that is
  * inert only where it is not configured: merging keeps the pointer of what no
  * section has set. */
-static reason_id sections(subject *s, const ap_conf_vector_t *dir)
+static reason_id sections(verdict_subject *s, const ap_conf_vector_t *dir)
 {
     const config_dir *mine = config_dir_get(dir);
     module *const *m;
@@ -66,8 +52,9 @@ static reason_id sections(subject *s, const ap_conf_vector_t *dir)
 }
 
 /* The same for both requests where mod_dir went from one to another. */
-static reason_id both(subject *s,
-                      reason_id (*rule)(subject *, const ap_conf_vector_t *))
+static reason_id both(verdict_subject *s,
+                      reason_id (*rule)(verdict_subject *,
+                                        const ap_conf_vector_t *))
 {
     const ap_conf_vector_t *asked = s->t->asked;
     reason_id reason = rule(s, s->r->per_dir_config);
@@ -78,7 +65,7 @@ static reason_id both(subject *s,
 }
 
 /* S1, S2: is this scope to be learned at all? */
-static reason_id scope(subject *s)
+static reason_id scope(verdict_subject *s)
 {
     reason_id reason;
 
@@ -102,7 +89,7 @@ static reason_id scope(subject *s)
 
 /* R0: it is the very request that the recogniser saw: same place on the
  * connection, same target. */
-static reason_id r0_one_key(subject *s)
+static reason_id r0_one_key(verdict_subject *s)
 {
     const conn_note *n = s->t->note;
     const request_slice *target = &n->req.target;
@@ -118,7 +105,7 @@ static reason_id r0_one_key(subject *s)
 }
 
 /* R1: a plain GET, answered with 200, on a plain connection. */
-static reason_id r1_plain_get(subject *s)
+static reason_id r1_plain_get(verdict_subject *s)
 {
     const apr_array_header_t *offers = NULL;
     request_rec *r = s->r;
@@ -147,7 +134,7 @@ static reason_id r1_plain_get(subject *s)
 /* R1: the name in the request is the file's, or mod_dir went from a
  * directory to the first name of every DirectoryIndex: a name after the
  * first would have to give way when a better file appears. */
-static reason_id r1_direct(subject *s)
+static reason_id r1_direct(verdict_subject *s)
 {
     const request_slice *path = &s->t->note->req.path;
     const char *asked = conn_note_head(s->t->note) + path->off;
@@ -177,7 +164,7 @@ static reason_id r1_direct(subject *s)
                : REASON_INDEX;
 }
 
-static reason_id conditions(subject *s, const ap_conf_vector_t *dir)
+static reason_id conditions(verdict_subject *s, const ap_conf_vector_t *dir)
 {
     const core_dir_config *core = ap_get_core_module_config(dir);
 
@@ -193,7 +180,7 @@ static reason_id conditions(subject *s, const ap_conf_vector_t *dir)
 }
 
 /* R2: the default handler chose the file, and no expression had a say. */
-static reason_id r2_default_handler(subject *s)
+static reason_id r2_default_handler(verdict_subject *s)
 {
     if (!s->t->defaulted) {
         s->detail = s->r->handler;
@@ -203,7 +190,7 @@ static reason_id r2_default_handler(subject *s)
 }
 
 /* R3: nothing stands on the way out that could change, delay or stop it. */
-static reason_id r3_way_out(subject *s)
+static reason_id r3_way_out(verdict_subject *s)
 {
     s->detail = filter_forbids(s->r, &s->t->filter);
     return s->detail ? REASON_FILTER : REASON_OK;
@@ -211,7 +198,7 @@ static reason_id r3_way_out(subject *s)
 
 void rule_filters(request_rec *r, trace *t)
 {
-    subject s = {.r = r, .t = t};
+    verdict_subject s = {.r = r, .t = t};
 
     if (r3_way_out(&s) != REASON_OK) {
         trace_mark(r, REASON_FILTER, s.detail);
@@ -230,7 +217,7 @@ static const char *const deciding[] = {
 /* R4, R5: marked while it happened (authz, trace_hooks). What mod_env adds
  * later is constant, but httpd may look at it and a log may show it; a log may
  * also show that the error log has something about the request. */
-static reason_id r5_environment(subject *s)
+static reason_id r5_environment(verdict_subject *s)
 {
     const apr_table_t *env = s->r->subprocess_env;
     size_t i;
@@ -250,7 +237,7 @@ static reason_id r5_environment(subject *s)
 }
 
 /* R6: one whole file, the one that was looked up, and settled. */
-static reason_id r6_one_file(subject *s)
+static reason_id r6_one_file(verdict_subject *s)
 {
     const apr_finfo_t *f = &s->r->finfo;
     const struct stat *st = &s->t->st;
@@ -278,7 +265,7 @@ static reason_id r6_one_file(subject *s)
 
 /* R7: conditions and ranges are judged by ETag and Last-Modified; where these
  * are not what httpd computes, or MaxRanges is set, they are httpd's. */
-static unsigned r7_flags(subject *s)
+static unsigned r7_flags(verdict_subject *s)
 {
     const char *etag = apr_table_get(s->r->headers_out, "ETag");
     const char *modified = apr_table_get(s->r->headers_out, "Last-Modified");
@@ -296,7 +283,7 @@ static unsigned r7_flags(subject *s)
 
 /* R7: the bits of the fields that Vary names. One that no request of the loop
  * has is always absent: it may be left out. */
-static reason_id vary_bits(subject *s, uint64_t *bits)
+static reason_id vary_bits(verdict_subject *s, uint64_t *bits)
 {
     const char *vary = apr_table_get(s->r->headers_out, "Vary");
     char *copy = vary ? apr_pstrdup(s->r->pool, vary) : NULL, *state, *token;
@@ -319,7 +306,7 @@ static reason_id vary_bits(subject *s, uint64_t *bits)
 
 /* What the connection was before this request; c->keepalives has counted it
  * by now when it stays open. */
-static response_connection connection_of(const subject *s)
+static response_connection connection_of(const verdict_subject *s)
 {
     const server_rec *v = s->r->server;
     int state = AP_MPMQ_RUNNING;
@@ -337,7 +324,7 @@ static response_connection connection_of(const subject *s)
 
 /* R7 and the first half of R8: the head can be taken apart, and making it
  * again gives the very same bytes. (That two answers agree is the cache's.) */
-static reason_id r8_again(subject *s, response *a, char *copy)
+static reason_id r8_again(verdict_subject *s, response *a, char *copy)
 {
     const conn_note *n = s->t->note;
     response_connection c = connection_of(s);
@@ -353,101 +340,14 @@ static reason_id r8_again(subject *s, response *a, char *copy)
 }
 
 /* The rules that ask for no more than the request, in order. */
-static reason_id (*const rules[])(subject *) = {
+static reason_id (*const rules[])(verdict_subject *) = {
     scope,      r0_one_key,     r1_plain_get, r1_direct, r2_default_handler,
     r3_way_out, r5_environment, r6_one_file,
 };
 
-/* Does a refusal show that the loop would have been wrong? Not when the request
- * asked for less than the whole, and not when the process began to stop in
- * between. */
-static int tells(const conn_note *n, reason_id reason)
-{
-    return request_is_whole(&n->req) && reason != REASON_VERIFY
-           && reason != REASON_AUDIT;
-}
-
-/* Of the head that was sent: an error document's request has its own. */
-static int status_of(const subject *s)
-{
-    const trace *t = s->t;
-
-    return t->head_len >= sizeof("HTTP/1.1 200") - 1
-                   && !memcmp(t->head, "HTTP/1.1 ", 9)
-               ? atoi(t->head + 9)
-               : s->r->status;
-}
-
-static void refuse(subject *s, reason_id reason)
-{
-    const conn_note *n = s->t->note;
-    loop *to = loop_get();
-
-    if (to && to->row) {
-        SEAT_ADD(to->row, refused, 1);
-    }
-    if (s->server && reason != REASON_OFF) {
-        int level = counters_refused(reason, s->server->index) ? APLOG_INFO
-                                                               : APLOG_DEBUG;
-
-        /* Not ap_log_rerror: that would give the request a log id. */
-        ap_log_error(APLOG_MARK, level, 0, s->r->server,
-                     "FixedStatic: %s is not learned (%s): %s%s%s", s->r->uri,
-                     reason_rule(reason), reason_text(reason),
-                     s->detail ? ": " : "", s->detail ? s->detail : "");
-    }
-    if (n->ask != CONN_NOTE_NEW && tells(n, reason)) {
-        lesson *l = lesson_make(n, LESSON_REFUSED, NULL, s->r->filename);
-
-        if (l) {
-            l->reason = reason;
-            l->status = status_of(s);
-            l->server.server = s->r->server;
-            outbox_post(l);
-        }
-    }
-}
-
-static void teach(subject *s, const response *a, uint64_t vary)
-{
-    const server_rec *v = s->r->server,
-                     *idle = conn_note_host(s->r->connection);
-    lesson_kind kind = vary & ~s->t->note->vary ? LESSON_WIDEN : LESSON_ANSWER;
-    lesson *l = lesson_make(s->t->note, kind, a, s->r->filename);
-
-    if (!l) {
-        return;
-    }
-    l->reason = REASON_OK;
-    l->status = s->r->status;
-    l->vary = vary;
-    l->when = clock_ms();
-    l->st = s->t->st;
-    l->server.server = v;
-    l->server.keep_alive = v->keep_alive;
-    l->server.keep_alive_max = v->keep_alive_max;
-    l->server.keep_alive_timeout = v->keep_alive_timeout;
-    l->server.idle = (idle ? idle : v)->keep_alive_timeout;
-    /* The MPM waits for sendfile(), a worker for what was read. */
-    l->server.timeout =
-        (idle && s->core->enable_sendfile == ENABLE_SENDFILE_ON ? idle : v)
-            ->timeout;
-    /* Who forbids mmap() knows that the file may be cut. */
-    l->server.no_sendfile =
-        s->core->enable_sendfile == ENABLE_SENDFILE_OFF
-        || (s->core->enable_sendfile == ENABLE_SENDFILE_UNSET
-            && s->core->enable_mmap == ENABLE_MMAP_OFF);
-    ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, v, "FixedStatic: %s is learned",
-                 s->r->uri);
-    outbox_post(l);
-    if (kind == LESSON_ANSWER) {
-        conn_note_taught(s->r->connection, s->t->note);
-    }
-}
-
 void rule_judge(request_rec *r, trace *t)
 {
-    subject s = {.r = r, .t = t};
+    verdict_subject s = {.r = r, .t = t};
     reason_id reason = REASON_OK;
     char copy[RESPONSE_HEAD];
     uint64_t vary = 0;
@@ -477,10 +377,10 @@ void rule_judge(request_rec *r, trace *t)
         reason = r8_again(&s, &a, copy);
     }
     if (reason == REASON_OK) {
-        teach(&s, &a, vary);
+        verdict_teach(&s, &a, vary);
     }
     else {
-        refuse(&s, reason);
+        verdict_refuse(&s, reason);
     }
     /* It has no body: what follows is the next one's. */
     input_gate_shut(r->connection);

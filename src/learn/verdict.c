@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "learn/verdict.h"
+
+#include "http_log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/counters.h"
+#include "learn/outbox.h"
+#include "loop/loop.h"
+
+APLOG_USE_MODULE(cpuaffinity);
+
+/* Does a refusal show that the loop would have been wrong? Not when the request
+ * asked for less than the whole, and not when the process began to stop in
+ * between. */
+static int tells(const conn_note *n, reason_id reason)
+{
+    return request_is_whole(&n->req) && reason != REASON_VERIFY
+           && reason != REASON_AUDIT;
+}
+
+/* Of the head that was sent: an error document's request has its own. */
+static int status_of(const verdict_subject *s)
+{
+    const trace *t = s->t;
+
+    return t->head_len >= sizeof("HTTP/1.1 200") - 1
+                   && !memcmp(t->head, "HTTP/1.1 ", 9)
+               ? atoi(t->head + 9)
+               : s->r->status;
+}
+
+void verdict_refuse(verdict_subject *s, reason_id reason)
+{
+    const conn_note *n = s->t->note;
+    loop *to = loop_get();
+
+    if (to && to->row) {
+        SEAT_ADD(to->row, refused, 1);
+    }
+    if (s->server && reason != REASON_OFF) {
+        int level = counters_refused(reason, s->server->index) ? APLOG_INFO
+                                                               : APLOG_DEBUG;
+
+        /* Not ap_log_rerror: that would give the request a log id. */
+        ap_log_error(APLOG_MARK, level, 0, s->r->server,
+                     "FixedStatic: %s is not learned (%s): %s%s%s", s->r->uri,
+                     reason_rule(reason), reason_text(reason),
+                     s->detail ? ": " : "", s->detail ? s->detail : "");
+    }
+    if (n->ask != CONN_NOTE_NEW && tells(n, reason)) {
+        lesson *l = lesson_make(n, LESSON_REFUSED, NULL, s->r->filename);
+
+        if (l) {
+            l->reason = reason;
+            l->status = status_of(s);
+            l->server.server = s->r->server;
+            outbox_post(l);
+        }
+    }
+}
+
+void verdict_teach(verdict_subject *s, const response *a, uint64_t vary)
+{
+    const server_rec *v = s->r->server,
+                     *idle = conn_note_host(s->r->connection);
+    lesson_kind kind = vary & ~s->t->note->vary ? LESSON_WIDEN : LESSON_ANSWER;
+    lesson *l = lesson_make(s->t->note, kind, a, s->r->filename);
+
+    if (!l) {
+        return;
+    }
+    l->reason = REASON_OK;
+    l->status = s->r->status;
+    l->vary = vary;
+    l->when = clock_ms();
+    l->st = s->t->st;
+    l->server.server = v;
+    l->server.keep_alive = v->keep_alive;
+    l->server.keep_alive_max = v->keep_alive_max;
+    l->server.keep_alive_timeout = v->keep_alive_timeout;
+    l->server.idle = (idle ? idle : v)->keep_alive_timeout;
+    /* The MPM waits for sendfile(), a worker for what was read. */
+    l->server.timeout =
+        (idle && s->core->enable_sendfile == ENABLE_SENDFILE_ON ? idle : v)
+            ->timeout;
+    /* Who forbids mmap() knows that the file may be cut. */
+    l->server.no_sendfile =
+        s->core->enable_sendfile == ENABLE_SENDFILE_OFF
+        || (s->core->enable_sendfile == ENABLE_SENDFILE_UNSET
+            && s->core->enable_mmap == ENABLE_MMAP_OFF);
+    ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, v, "FixedStatic: %s is learned",
+                 s->r->uri);
+    outbox_post(l);
+    if (kind == LESSON_ANSWER) {
+        conn_note_taught(s->r->connection, s->t->note);
+    }
+}
