@@ -27,7 +27,6 @@ sub counts {
 }
 
 my $secret = 'hunter2';
-my $long = 'X-' . 'y' x 100;
 my @cases = (
     [ 'method', "POST /1k.txt HTTP/1.1\r\nHost: localhost\r\n"
         . "Connection: close\r\n\r\n" ],
@@ -35,10 +34,8 @@ my @cases = (
         . "Host: localhost\r\nConnection: close\r\n\r\n" ],
     [ 'target', "GET //1k.txt?$secret HTTP/1.1\r\nHost: localhost\r\n"
         . "Connection: close\r\n\r\n" ],
-    [ 'field', $t->request('/1k.txt', "X-Token: $secret", 'Connection: close'),
-        'X-Token' ],
-    [ 'field', $t->request('/1k.txt', "$long: $secret", 'Connection: close'),
-        substr($long, 0, 40) . '...' ],
+    [ 'field', $t->request('/1k.txt', "Negotiate: $secret",
+        'Connection: close'), 'Negotiate' ],
     [ 'body', $t->request('/1k.txt', 'Content-Length: 0', 'Connection: close'),
         'Content-Length' ],
     [ 'twice', $t->request('/1k.txt', "Cookie: $secret", 'Cookie: b',
@@ -67,7 +64,7 @@ for (@cases) {
 # Kept connections: the next request is looked at by httpd's thread.
 {
     my %before = counts();
-    my $r = $t->request('/1k.txt', 'X-Again: 1');
+    my $r = $t->request('/1k.txt', 'Negotiate: 1');
     $t->same('three on a connection', [ ($r) x 3 ]);
     my %after = counts();
     is $after{field} - $before{field}, 3, 'each is counted, once';

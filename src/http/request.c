@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/request.h"
 
+#include "http/request_repeat.h"
+
 #include <string.h>
 
 /* What a byte may be part of. Controls, DEL and everything from 0x80 up are in
@@ -11,22 +13,26 @@
 #define HOST 8u    /* in a host name */
 #define DIGIT 16u  /* 0-9 */
 #define ESCAPE 32u /* what %XX may mean in a path (>= 0x80 may too) */
+#define NAME 64u   /* in the name of a field: a token */
 
-#define ALNUM (PATH | QUERY | VALUE | HOST | ESCAPE)
+#define ALNUM (PATH | QUERY | VALUE | HOST | ESCAPE | NAME)
 #define PUNCT (PATH | QUERY | VALUE | ESCAPE)
 
 /* Of the path characters ';' is left to httpd. */
 static const unsigned char class_of[256] = {
     ['\t'] = VALUE,
     [' '] = VALUE | ESCAPE,
-    ['!'] = PUNCT,
-    ['"' ... '#'] = VALUE | ESCAPE,
-    ['$'] = PUNCT,
-    ['%'] = VALUE,
-    ['&' ... '*'] = PUNCT,
-    ['+' ... ','] = PUNCT,
-    ['-'] = PUNCT | HOST,
-    ['.'] = PATH | QUERY | VALUE | HOST,
+    ['!'] = PUNCT | NAME,
+    ['"'] = VALUE | ESCAPE,
+    ['#'] = VALUE | ESCAPE | NAME,
+    ['$'] = PUNCT | NAME,
+    ['%'] = VALUE | NAME,
+    ['&' ... '\''] = PUNCT | NAME,
+    ['(' ... ')'] = PUNCT,
+    ['*' ... '+'] = PUNCT | NAME,
+    [','] = PUNCT,
+    ['-'] = PUNCT | HOST | NAME,
+    ['.'] = PATH | QUERY | VALUE | HOST | NAME,
     ['/'] = QUERY | VALUE,
     ['0' ... '9'] = ALNUM | DIGIT,
     [':'] = PUNCT,
@@ -39,12 +45,15 @@ static const unsigned char class_of[256] = {
     ['A' ... 'Z'] = ALNUM,
     ['['] = VALUE | ESCAPE,
     ['\\'] = VALUE,
-    [']' ... '^'] = VALUE | ESCAPE,
-    ['_'] = PUNCT | HOST,
-    ['`'] = VALUE | ESCAPE,
+    [']'] = VALUE | ESCAPE,
+    ['^'] = VALUE | ESCAPE | NAME,
+    ['_'] = PUNCT | HOST | NAME,
+    ['`'] = VALUE | ESCAPE | NAME,
     ['a' ... 'z'] = ALNUM,
-    ['{' ... '}'] = VALUE | ESCAPE,
-    ['~'] = PUNCT,
+    ['{'] = VALUE | ESCAPE,
+    ['|'] = VALUE | ESCAPE | NAME,
+    ['}'] = VALUE | ESCAPE,
+    ['~'] = PUNCT | NAME,
 };
 
 /* Where the recogniser stands. */
@@ -283,13 +292,13 @@ static int host_ok(const char *p, const char *end)
     return p == end && p > digits && p - digits <= 5;
 }
 
-/* 1 when the @a len bytes at @a p are @a lower in any case. */
+/* 1 when the @a len bytes of a token at @a p are @a lower in any case. */
 static int same(const char *p, size_t len, const char *lower)
 {
     size_t i;
 
     for (i = 0; i < len; i++) {
-        if (requestfield_fold[(unsigned char)p[i]] != (unsigned char)lower[i]) {
+        if ((p[i] | 0x20) != lower[i]) {
             return 0;
         }
     }
@@ -306,9 +315,7 @@ static int connection_ok(request *req, const char *p, const char *end)
     for (;;) {
         const char *from = p;
 
-        while (p < end && requestfield_fold[(unsigned char)*p]) {
-            p++;
-        }
+        p = skip(p, end, NAME);
         if (same(from, (size_t)(p - from), "close")) {
             req->close = 1;
         }
@@ -333,7 +340,8 @@ static int connection_ok(request *req, const char *p, const char *end)
     }
 }
 
-/* The line at @a name does not begin with a known field name. */
+/* The line at @a name does not begin with the name of a field that may be in
+ * a request of the loop. */
 static request_verdict __attribute__((cold, noinline))
 unknown(request *req, const char *base, const char *name, const char *end)
 {
@@ -347,34 +355,24 @@ unknown(request *req, const char *base, const char *name, const char *end)
 /* The name of a field and its colon. */
 static request_verdict field_name(scan *s, int *id)
 {
-    char name[REQUEST_FIELD_NAME];
-    const char *p = s->p, *end = s->end;
-    size_t len = 0;
-    unsigned char c;
+    const char *name = s->p, *p = skip(name, s->end, NAME);
 
-    while (p < end && (c = requestfield_fold[(unsigned char)*p])) {
-        if (len == REQUEST_FIELD_NAME) {
-            return unknown(s->req, s->base, p - len, end);
-        }
-        name[len++] = (char)c;
-        p++;
-    }
     s->p = p;
-    if (s->p == s->end) {
-        return request_field_starts(name, len, s->req->present)
-                   ? REQUEST_INCOMPLETE
-                   : unknown(s->req, s->base, p - len, end);
+    if (p == s->end) {
+        return REQUEST_INCOMPLETE;
     }
-    if (*s->p++ != ':') {
-        return unknown(s->req, s->base, p - len, end);
+    if (*p != ':' || p == name) {
+        return unknown(s->req, s->base, name, s->end);
     }
-    *id = request_field_find(name, len);
-    if (*id < 0) {
-        return unknown(s->req, s->base, p - len, end);
+    s->p++;
+    *id = request_field_find(name, (size_t)(p - name));
+    if (*id >= 0) {
+        return request_has(s->req, (unsigned)*id)
+                   ? not_mine(s->req, REQUEST_WHY_TWICE)
+                   : REQUEST_MINE;
     }
-    return request_has(s->req, (unsigned)*id)
-               ? not_mine(s->req, REQUEST_WHY_TWICE)
-               : REQUEST_MINE;
+    return *id == REQUEST_FIELD_INERT ? REQUEST_MINE
+                                      : unknown(s->req, s->base, name, s->end);
 }
 
 static int value_ok(request *req, int id, const char *from, const char *to)
@@ -419,8 +417,10 @@ static request_verdict field(scan *s)
         return not_mine(s->req, id == REQUEST_HOST ? REQUEST_WHY_HOST
                                                    : REQUEST_WHY_CONNECTION);
     }
-    s->req->header[id] = slice(s, from, to);
-    s->req->present |= (uint64_t)1 << id;
+    if (id >= 0) {
+        s->req->header[id] = slice(s, from, to);
+        s->req->present |= (uint64_t)1 << id;
+    }
     s->req->fields++;
     return REQUEST_MINE;
 }
@@ -454,6 +454,7 @@ request_verdict request_recognise(const char *head, size_t len,
     size_t most = len < REQUEST_HEAD ? len : REQUEST_HEAD;
     scan s = {head, head, head + most, limits, req};
     request_verdict v;
+    const char *first;
 
     req->present = 0;
     req->close = 0;
@@ -482,19 +483,11 @@ request_verdict request_recognise(const char *head, size_t len,
         return not_mine(req, REQUEST_WHY_HOST);
     }
     req->consumed = (uint16_t)(s.p - head);
+    /* httpd's 400 for values that it has joined */
+    first = head + req->line.len + 2;
+    if (limits && s.p - 2 - first > (long)limits->fieldsize
+        && request_repeat_has(first, s.p - 2)) {
+        return not_mine(req, REQUEST_WHY_TWICE);
+    }
     return REQUEST_MINE;
-}
-
-int request_field(const char *name, size_t len)
-{
-    char lower[REQUEST_FIELD_NAME];
-    size_t i;
-
-    if (len > sizeof(lower)) {
-        return -1;
-    }
-    for (i = 0; i < len; i++) {
-        lower[i] = (char)requestfield_fold[(unsigned char)name[i]];
-    }
-    return request_field_find(lower, len);
 }

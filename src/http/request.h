@@ -16,8 +16,6 @@
 
 /* A head longer than this, final empty line included, is not mine. */
 #define REQUEST_HEAD 8000
-/* More header fields than this are not mine. */
-#define REQUEST_FIELDS 100
 /* A key made by request_key() is never longer. */
 #define REQUEST_KEY 1024
 
@@ -50,14 +48,14 @@ typedef struct request {
     uint8_t minor;         /* HTTP/1.minor: 0 or 1 */
     uint8_t close;         /* Connection has the token "close" */
     uint8_t keep_alive;    /* Connection has the token "keep-alive" */
-    uint8_t fields;        /* number of header fields */
+    uint8_t fields;        /* number of header fields, inert ones too */
     uint8_t why;           /* not mine only: a request_why */
     uint64_t present;      /* bit id: header[id] is valid, else undefined */
     request_slice line;    /* request line without its line end */
     request_slice target;  /* path with query, raw */
     request_slice path;    /* path without the query, raw */
     request_slice culprit; /* not mine only: the name of a field, or empty */
-    request_slice header[REQUEST_IDS]; /* trimmed values, at most one each */
+    request_slice header[REQUEST_ID_LIMIT]; /* trimmed, at most one each */
 } request;
 
 /* 1 when it asks for all of the file, whatever the client may have of it. */
@@ -87,13 +85,6 @@ static inline int request_has(const request *req, unsigned id)
 {
     return (int)(req->present >> id & 1);
 }
-
-/*
- * The id of the field @a name (any case), or -1: a field that never occurs
- * in a request that is mine. For configuration time: Vary, SetEnvIf, log
- * formats.
- */
-int request_field(const char *name, size_t len);
 
 /*
  * The cache key of R0 (docs/security.md): whatever may change httpd's answer

@@ -3,101 +3,190 @@
 
 #include <string.h>
 
-/* Reasons that many fields share. */
+/* Reasons that several fields share. */
 #define NEGOTIATED "only negotiation and error documents: no learned file"
-#define CACHING "read by caches only, which are not known modules"
-#define CLIENT "describes the client to the site's own programs"
-#define CHAIN "left by a proxy in front; configured readers refuse (S2)"
-#define TRACE "follows a request through programs; httpd never reads it"
-#define CDN "left by a delivery network; configured readers refuse (S2)"
+#define VARIABLE "expressions, logs and SetEnvIf; they refuse or match"
+#define DECLARED "the configuration reads it"
 
-#define FIELD_NAME(id, name, why) {name, sizeof(name) - 1, why},
+#define FIELD_ROW(id, name, why) {name, why},
 static const struct {
     const char *name;
-    size_t len;
     const char *why;
-} fields[] = {REQUEST_FIELD_LIST(FIELD_NAME)};
+} fixed[] = {REQUEST_FIELD_LIST(FIELD_ROW)};
 
-_Static_assert(REQUEST_IDS <= 64, "ids are the bits of one word");
+#define REFUSED_ROW(name, why) name,
+static const char *const refused[] = {REQUEST_FIELD_REFUSED_LIST(REFUSED_ROW)};
 
-/* Where the names of each length start; 0xff: there are none. */
-#define NONE 0xff
-static const unsigned char first[REQUEST_FIELD_NAME + 2] = {
-    [0 ... 2] = NONE,
-    [3] = REQUEST_DNT,
-    [4] = REQUEST_FROM,
-    [5] = REQUEST_RANGE,
-    [6] = REQUEST_ACCEPT,
-    [7] = REQUEST_PURPOSE,
-    [8] = REQUEST_ALT_USED,
-    [9] = REQUEST_FORWARDED,
-    [10] = REQUEST_CF_VISITOR,
-    [11] = REQUEST_SEC_PURPOSE,
-    [12] = REQUEST_CF_IPCOUNTRY,
-    [13] = REQUEST_CACHE_CONTROL,
-    [14] = REQUEST_ACCEPT_CHARSET,
-    [15] = REQUEST_ACCEPT_ENCODING,
-    [16] = REQUEST_CF_CONNECTING_IP,
-    [17] = REQUEST_IF_MODIFIED_SINCE,
-    [18] = REQUEST_SEC_CH_UA_PLATFORM,
-    [19 ... 20] = NONE,
-    [21] = REQUEST_X_CLOUD_TRACE_CONTEXT,
-    [22 ... 24] = NONE,
-    [25] = REQUEST_UPGRADE_INSECURE_REQUESTS,
-    [26] = NONE,
-};
+/* A special name. Bytes of names are kept with 0x20 set: among tokens that
+ * makes letters lower case, and confuses '^' with '~' only. */
+typedef struct row {
+    char name[REQUEST_FIELD_NAME + 1];
+    signed char id; /* or REQUEST_FIELD_REFUSED */
+    unsigned char len;
+    unsigned char next; /* in its slot; 0: none */
+} row;
 
-const unsigned char requestfield_fold[256] = {
-    ['-'] = '-', ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3',
-    ['4'] = '4', ['5'] = '5', ['6'] = '6', ['7'] = '7', ['8'] = '8',
-    ['9'] = '9', ['A'] = 'a', ['B'] = 'b', ['C'] = 'c', ['D'] = 'd',
-    ['E'] = 'e', ['F'] = 'f', ['G'] = 'g', ['H'] = 'h', ['I'] = 'i',
-    ['J'] = 'j', ['K'] = 'k', ['L'] = 'l', ['M'] = 'm', ['N'] = 'n',
-    ['O'] = 'o', ['P'] = 'p', ['Q'] = 'q', ['R'] = 'r', ['S'] = 's',
-    ['T'] = 't', ['U'] = 'u', ['V'] = 'v', ['W'] = 'w', ['X'] = 'x',
-    ['Y'] = 'y', ['Z'] = 'z', ['a'] = 'a', ['b'] = 'b', ['c'] = 'c',
-    ['d'] = 'd', ['e'] = 'e', ['f'] = 'f', ['g'] = 'g', ['h'] = 'h',
-    ['i'] = 'i', ['j'] = 'j', ['k'] = 'k', ['l'] = 'l', ['m'] = 'm',
-    ['n'] = 'n', ['o'] = 'o', ['p'] = 'p', ['q'] = 'q', ['r'] = 'r',
-    ['s'] = 's', ['t'] = 't', ['u'] = 'u', ['v'] = 'v', ['w'] = 'w',
-    ['x'] = 'x', ['y'] = 'y', ['z'] = 'z',
-};
+#define ROWS 256
+static row rows[ROWS]; /* the first is not used */
+static unsigned row_count;
 
-int request_field_find(const char *lower, size_t len)
+unsigned char requestfield_slots[256];
+int requestfield_other;
+
+static const char *names[REQUEST_ID_LIMIT]; /* by id */
+static unsigned ids;
+
+static int is_token(const char *name, size_t len)
 {
-    unsigned i;
+    size_t i;
 
-    if (len > REQUEST_FIELD_NAME || first[len] == NONE) {
-        return -1;
-    }
-    /* the names of one length are few; most differ in the last letter */
-    for (i = first[len]; i < REQUEST_IDS && fields[i].len == len; i++) {
-        if (fields[i].name[len - 1] == lower[len - 1]
-            && !memcmp(fields[i].name, lower, len)) {
-            return (int)i;
+    for (i = 0; i < len; i++) {
+        char c = name[i];
+
+        if (!((c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z')
+              || (c && strchr("!#$%&'*+-.^_`|~", c)))) {
+            return 0;
         }
     }
-    return -1;
+    return len != 0;
 }
 
-int request_field_starts(const char *lower, size_t len, uint64_t seen)
+static int is_same(const row *r, const char *name, size_t len)
 {
-    unsigned i;
+    size_t i;
 
-    for (i = 0; i < REQUEST_IDS; i++) {
-        if (!(seen >> i & 1) && !strncmp(fields[i].name, lower, len)) {
-            return 1;
+    if (r->len != len) {
+        return 0;
+    }
+    for (i = 0; i < len; i++) {
+        if ((name[i] | 0x20) != r->name[i]) {
+            return 0;
         }
     }
-    return 0;
+    return 1;
+}
+
+static row *find_row(unsigned slot, const char *name, size_t len)
+{
+    for (; slot; slot = rows[slot].next) {
+        if (is_same(&rows[slot], name, len)) {
+            return &rows[slot];
+        }
+    }
+    return NULL;
+}
+
+int request_field_in(unsigned slot, const char *name, size_t len)
+{
+    const row *r = find_row(slot, name, len);
+
+    return r ? r->id : requestfield_other;
+}
+
+int request_field(const char *name, size_t len)
+{
+    /* no other name passes the recogniser */
+    return is_token(name, len) ? request_field_find(name, len)
+                               : REQUEST_FIELD_REFUSED;
+}
+
+/* The row of a name that is a token; NULL: it cannot be told. */
+static row *row_of(const char *name, size_t len)
+{
+    unsigned char *slot = &requestfield_slots[request_field_at(name, len)];
+    row *r = find_row(*slot, name, len);
+    size_t i;
+
+    if (r) {
+        return r;
+    }
+    if (row_count == ROWS || len > REQUEST_FIELD_NAME) {
+        return NULL;
+    }
+    r = &rows[row_count];
+    for (i = 0; i < len; i++) {
+        r->name[i] = (char)(name[i] | 0x20);
+    }
+    r->name[len] = '\0';
+    r->len = (unsigned char)len;
+    r->id = REQUEST_FIELD_INERT;
+    r->next = *slot;
+    *slot = (unsigned char)row_count++;
+    return r;
+}
+
+void request_field_refuse(const char *name, size_t len)
+{
+    row *r;
+
+    if (!is_token(name, len)) {
+        return;
+    }
+    r = row_of(name, len);
+    if (r) {
+        r->id = REQUEST_FIELD_REFUSED;
+    }
+    else {
+        requestfield_other = REQUEST_FIELD_REFUSED;
+    }
+}
+
+int request_field_read(const char *name, size_t len)
+{
+    row *r;
+
+    if (!is_token(name, len)) {
+        return REQUEST_FIELD_REFUSED;
+    }
+    r = row_of(name, len);
+    if (r && r->id == REQUEST_FIELD_INERT && ids < REQUEST_ID_LIMIT
+        && !memchr(name, '^', len) && !memchr(name, '~', len)) {
+        names[ids] = r->name;
+        r->id = (signed char)ids++;
+    }
+    if (!r || r->id == REQUEST_FIELD_INERT) {
+        request_field_refuse(name, len);
+        return REQUEST_FIELD_REFUSED;
+    }
+    return r->id;
+}
+
+void request_field_reset(void)
+{
+    size_t i;
+
+    memset(requestfield_slots, 0, sizeof(requestfield_slots));
+    requestfield_other = REQUEST_FIELD_INERT;
+    row_count = 1;
+    ids = 0;
+    for (i = 0; i < REQUEST_IDS; i++) {
+        request_field_read(fixed[i].name, strlen(fixed[i].name));
+    }
+    for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        request_field_refuse(refused[i], strlen(refused[i]));
+    }
+}
+
+/* The lists hold before anything is configured. */
+static void __attribute__((constructor)) start(void)
+{
+    request_field_reset();
+}
+
+unsigned request_field_ids(void)
+{
+    return ids;
 }
 
 const char *request_field_name(unsigned id)
 {
-    return id < REQUEST_IDS ? fields[id].name : NULL;
+    return id < ids ? names[id] : NULL;
 }
 
 const char *request_field_why(unsigned id)
 {
-    return id < REQUEST_IDS ? fields[id].why : NULL;
+    if (id >= ids) {
+        return NULL;
+    }
+    return id < REQUEST_IDS ? fixed[id].why : DECLARED;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request_field: the header fields that a request of the loop may have;
- * anything else is not mine. A field is in the list when the loop reproduces
- * what httpd does with it, or when neither httpd's core nor a known module (the
- * list in docs/security.md) reads it for a static file. (The loop's SetEnvIf
- * look-ups and log formats read it from the request like any other.) A name
- * that is missing costs speed, never correctness.
+ * request_field: what each header field of a request means to the loop, told
+ * by its name. A field that neither httpd's core nor a known module nor the
+ * configuration reads is inert, whatever its name: httpd's answer cannot
+ * depend on it (docs/security.md, Fields). The others are special:
+ * they have an id, by which the loop looks at their value, or a request that
+ * has one is not mine. What core and the known modules read stands in the two
+ * lists here; what the configuration reads is declared when it is read.
  */
 #ifndef CPUAFFINITY_REQUEST_FIELD_H
 #define CPUAFFINITY_REQUEST_FIELD_H
@@ -13,71 +14,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sorted by length, then by name: id, name, why it is here. At most 64. */
+/* Fields with an id of their own: id, name, why a request may have it. */
 /* clang-format off */
-#define REQUEST_FIELD_LIST(X)                                                  \
-    X(DNT, "dnt", CLIENT)                                                     \
-    X(VIA, "via", "matters with nokeepalive only, which a match refuses")     \
-    X(FROM, "from", CLIENT)                                                   \
+#define REQUEST_FIELD_LIST(X)                                                 \
     X(HOST, "host", "in the key")                                             \
-    X(RANGE, "range", "reproduced")                                           \
-    X(ACCEPT, "accept", NEGOTIATED)                                           \
-    X(CF_RAY, "cf-ray", CDN)                                                  \
-    X(COOKIE, "cookie", "mod_usertrack only, refused if configured")          \
-    X(ORIGIN, "origin",                                                       \
-      "expressions and SetEnvIf only; they refuse or match")                  \
-    X(PRAGMA, "pragma", CACHING)                                              \
-    X(PURPOSE, "purpose", CLIENT)                                             \
-    X(REFERER, "referer", "logs and SetEnvIf")                                \
-    X(SEC_GPC, "sec-gpc", CLIENT)                                             \
-    X(ALT_USED, "alt-used", CLIENT)                                           \
-    X(CDN_LOOP, "cdn-loop", CDN)                                              \
-    X(IF_RANGE, "if-range", "reproduced")                                     \
-    X(PRIORITY, "priority", "HTTP/2 and HTTP/3 only")                         \
-    X(FORWARDED, "forwarded", CHAIN)                                          \
-    X(SAVE_DATA, "save-data", CLIENT)                                         \
-    X(SEC_CH_UA, "sec-ch-ua", CLIENT)                                         \
-    X(X_REAL_IP, "x-real-ip", CHAIN)                                          \
-    X(CF_VISITOR, "cf-visitor", CDN)                                          \
     X(CONNECTION, "connection", "reproduced")                                 \
-    X(KEEP_ALIVE, "keep-alive",                                               \
-      "a wish of the client that httpd does not read")                        \
-    X(TRACESTATE, "tracestate", TRACE)                                        \
-    X(USER_AGENT, "user-agent", "logs and SetEnvIf")                          \
-    X(SEC_PURPOSE, "sec-purpose", CLIENT)                                     \
-    X(TRACEPARENT, "traceparent", TRACE)                                      \
-    X(X_B3_SPANID, "x-b3-spanid", TRACE)                                      \
-    X(CF_IPCOUNTRY, "cf-ipcountry", CDN)                                      \
-    X(ICY_METADATA, "icy-metadata", "asked of streaming servers")             \
-    X(X_B3_SAMPLED, "x-b3-sampled", TRACE)                                    \
-    X(X_B3_TRACEID, "x-b3-traceid", TRACE)                                    \
-    X(X_REQUEST_ID, "x-request-id", TRACE)                                    \
-    X(CACHE_CONTROL, "cache-control", CACHING)                                \
+    X(RANGE, "range", "reproduced")                                           \
+    X(IF_RANGE, "if-range", "reproduced")                                     \
     X(IF_NONE_MATCH, "if-none-match", "reproduced")                           \
-    X(ACCEPT_CHARSET, "accept-charset", NEGOTIATED)                           \
-    X(SEC_FETCH_DEST, "sec-fetch-dest", CLIENT)                               \
-    X(SEC_FETCH_MODE, "sec-fetch-mode", CLIENT)                               \
-    X(SEC_FETCH_SITE, "sec-fetch-site", CLIENT)                               \
-    X(SEC_FETCH_USER, "sec-fetch-user", CLIENT)                               \
-    X(SERVICE_WORKER, "service-worker", CLIENT)                               \
-    X(TRUE_CLIENT_IP, "true-client-ip", CDN)                                  \
-    X(ACCEPT_ENCODING, "accept-encoding", "in the key")                       \
-    X(ACCEPT_LANGUAGE, "accept-language", NEGOTIATED)                         \
-    X(X_AMZN_TRACE_ID, "x-amzn-trace-id", TRACE)                              \
-    X(X_FORWARDED_FOR, "x-forwarded-for", CHAIN)                              \
-    X(CF_CONNECTING_IP, "cf-connecting-ip", CDN)                              \
-    X(PROXY_CONNECTION, "proxy-connection", "mod_proxy and expressions only") \
-    X(SEC_CH_UA_MOBILE, "sec-ch-ua-mobile", CLIENT)                           \
-    X(X_CORRELATION_ID, "x-correlation-id", TRACE)                            \
-    X(X_FORWARDED_HOST, "x-forwarded-host", CHAIN)                            \
-    X(X_FORWARDED_PORT, "x-forwarded-port", CHAIN)                            \
-    X(X_REQUESTED_WITH, "x-requested-with", CLIENT)                           \
     X(IF_MODIFIED_SINCE, "if-modified-since", "reproduced")                   \
-    X(X_FORWARDED_PROTO, "x-forwarded-proto", CHAIN)                          \
-    X(SEC_CH_UA_PLATFORM, "sec-ch-ua-platform", CLIENT)                       \
-    X(X_FORWARDED_SERVER, "x-forwarded-server", CHAIN)                        \
-    X(X_CLOUD_TRACE_CONTEXT, "x-cloud-trace-context", TRACE)                  \
-    X(UPGRADE_INSECURE_REQUESTS, "upgrade-insecure-requests", CLIENT)
+    X(ACCEPT_ENCODING, "accept-encoding", "in the key")                       \
+    X(ACCEPT, "accept", NEGOTIATED)                                           \
+    X(ACCEPT_CHARSET, "accept-charset", NEGOTIATED)                           \
+    X(ACCEPT_LANGUAGE, "accept-language", NEGOTIATED)                         \
+    X(VIA, "via", "matters with nokeepalive only, which a match refuses")     \
+    X(COOKIE, "cookie", "mod_usertrack only, refused if configured")          \
+    X(FORWARDED, "forwarded", VARIABLE)                                       \
+    X(PROXY_CONNECTION, "proxy-connection", VARIABLE)                         \
+    X(REFERER, "referer", VARIABLE)                                           \
+    X(USER_AGENT, "user-agent", VARIABLE)
+
+/* Fields that make a request httpd's: name, why. */
+#define REQUEST_FIELD_REFUSED_LIST(X)                                         \
+    X("authorization", "who the client is is asked each time")                \
+    X("content-length", BODY)                                                 \
+    X("expect", "httpd answers 100 or 417")                                   \
+    X("http2-settings", UPGRADE)                                              \
+    X("if-match", "httpd may answer 412")                                     \
+    X("if-unmodified-since", "httpd may answer 412")                          \
+    X("max-forwards", "counted by proxies")                                   \
+    X("negotiate", "read by mod_negotiation")                                 \
+    X("proxy-authorization", "who the client is is asked each time")          \
+    X("request-range", "an old name of Range")                                \
+    X("te", "belongs to this connection")                                     \
+    X("trailer", BODY)                                                        \
+    X("transfer-encoding", BODY)                                              \
+    X("upgrade", UPGRADE)
 /* clang-format on */
 
 #define REQUEST_FIELD_ID(id, name, why) REQUEST_##id,
@@ -85,18 +57,48 @@ enum request_id {
     REQUEST_FIELD_LIST(REQUEST_FIELD_ID) REQUEST_IDS
 };
 
-/* No known name is longer. */
-#define REQUEST_FIELD_NAME 25
+/* Ids are the bits of one word: those above and the declared ones. */
+#define REQUEST_ID_LIMIT 64
 
-/* The byte in lower case when it may stand in a known name, else 0. */
-extern const unsigned char requestfield_fold[256];
+/* A longer name cannot be declared. */
+#define REQUEST_FIELD_NAME 47
 
-/* The id of a name already in lower case, or -1. */
-int request_field_find(const char *lower, size_t len);
+/* A request with more fields is not mine. */
+#define REQUEST_FIELDS 100
 
-/* 1 when some name whose id is not among the bits of @a seen starts with these
- * bytes (in lower case); a complete name counts too. */
-int request_field_starts(const char *lower, size_t len, uint64_t seen);
+/* What request_field() says besides an id. */
+#define REQUEST_FIELD_INERT (-1)   /* nothing reads it */
+#define REQUEST_FIELD_REFUSED (-2) /* a request with it is not mine */
+
+/* --- Configuration time: main thread, before there are other threads --- */
+
+/* Forgets what was declared. */
+void request_field_reset(void);
+
+/*
+ * The configuration reads the field @a name (any case): from now on it has an
+ * id. What its value means is for the caller to judge: look at it by the id,
+ * or request_field_refuse() it.
+ * @return the id; or REQUEST_FIELD_REFUSED: no request that is mine has the
+ *         field, as it is httpd's anyway, there is no room for another id,
+ *         or it is no name that a request of the loop can have
+ */
+int request_field_read(const char *name, size_t len);
+
+/* From now on a request that has the field @a name (any case) is not mine. If
+ * it cannot be remembered, all fields without an id are refused. */
+void request_field_refuse(const char *name, size_t len);
+
+/* --- Any thread --- */
+
+/*
+ * The id of the field @a name (any case), REQUEST_FIELD_INERT or
+ * REQUEST_FIELD_REFUSED.
+ */
+int request_field(const char *name, size_t len);
+
+/* How many ids there are: all are smaller. */
+unsigned request_field_ids(void);
 
 /* The name of a field in lower case, NULL when there is no such id. */
 const char *request_field_name(unsigned id);
@@ -104,5 +106,31 @@ const char *request_field_name(unsigned id);
 /* Why a request may have this field; NULL when there is no such id. For the
  * documentation and the status. */
 const char *request_field_why(unsigned id);
+
+/* --- For the recogniser --- */
+
+/* By request_field_at(): where to look for a name; 0: no special one. */
+extern unsigned char requestfield_slots[256];
+extern int requestfield_other; /* what a name is that is not special */
+
+/* The slot of a name that is not empty, the same in any case. */
+static inline unsigned request_field_at(const char *name, size_t len)
+{
+    unsigned first = (unsigned char)name[0] | 0x20;
+    unsigned last = (unsigned char)name[len - 1] | 0x20;
+
+    return (unsigned)(len * 3 + first * 7 + last * 29) & 255;
+}
+
+/* request_field() for what is in the slot. */
+int request_field_in(unsigned slot, const char *name, size_t len);
+
+/* request_field() for a name that is a token and not empty. */
+static inline int request_field_find(const char *name, size_t len)
+{
+    unsigned slot = requestfield_slots[request_field_at(name, len)];
+
+    return slot ? request_field_in(slot, name, len) : requestfield_other;
+}
 
 #endif

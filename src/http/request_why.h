@@ -18,7 +18,7 @@
     X(VERSION, "version", "another version than HTTP/1.0 and 1.1")            \
     X(SIZE, "size", "longer than a limit, or than 8000 bytes")                \
     X(COUNT, "count", "more fields than LimitRequestFields, or than 100")     \
-    X(FIELD, "field", "a field that is not known")                            \
+    X(FIELD, "field", "a field that only httpd judges")                       \
     X(BODY, "body", "a field that announces a body")                          \
     X(TWICE, "twice", "a field that came twice")                              \
     X(SYNTAX, "syntax", "bytes or line ends that only httpd judges")          \
@@ -33,12 +33,12 @@ typedef enum request_why {
     REQUEST_WHY_LIST(REQUEST_WHY_ID) REQUEST_WHYS
 } request_why;
 
-/* "field"; "a field that is not known"; NULL past the end. */
+/* "field"; "a field that only httpd judges"; NULL past the end. */
 const char *request_why_name(unsigned why);
 const char *request_why_text(unsigned why);
 
 /*
- * Why a field name is not in request_field's list.
+ * Why no request that is mine has this field.
  * @param name the first byte of its line
  * @param end no byte from here on is read
  * @param len set to the length of the part that is a name in HTTP

@@ -52,6 +52,17 @@ static const struct {
     {"set", 3}, {"add", 3}, {"append", 3}, {"merge", 3}, {"unset", 2},
 };
 
+/* Answers will name these fields: they need an id to be in the key. */
+static void read_vary(apr_pool_t *p, const char *value)
+{
+    char *copy = value ? apr_pstrdup(p, value) : NULL, *state, *token;
+
+    for (token = copy ? apr_strtok(copy, ", \t", &state) : NULL; token;
+         token = apr_strtok(NULL, ", \t", &state)) {
+        request_field_read(token, strlen(token));
+    }
+}
+
 static const char *judge_header(directive *d)
 {
     const ap_directive_t *node = d->at->node;
@@ -76,6 +87,9 @@ static const char *judge_header(directive *d)
         || tree_word(d->p, node, n + constants[i].words)
         || (value && (strchr(value, '%') || !strncasecmp(value, "expr=", 5)))) {
         return "is not a constant";
+    }
+    if (!strcasecmp(name, "Vary")) {
+        read_vary(d->p, value);
     }
     use = response_field_use(name);
     d->out->plain = use == RESPONSE_FIELD_PLAIN;

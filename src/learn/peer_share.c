@@ -131,7 +131,7 @@ void peer_share_post(const lesson *l)
 /* The numbers that mean something by themselves. */
 static int in_range(const fixed *f, int64_t now)
 {
-    const uint64_t fields = (UINT64_C(1) << REQUEST_IDS) - 1;
+    const uint64_t fields = ~UINT64_C(0) >> (64 - request_field_ids());
 
     return (f->kind == LESSON_ANSWER || f->kind == LESSON_WIDEN) && f->when >= 0
            && f->when <= now && now - f->when < CACHE_AGE

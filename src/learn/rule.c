@@ -282,7 +282,8 @@ static unsigned r7_flags(verdict_subject *s)
 }
 
 /* R7: the bits of the fields that Vary names. One that no request of the loop
- * has is always absent: it may be left out. */
+ * has is always absent: it may be left out. One that passes unseen cannot be
+ * put into the key. */
 static reason_id vary_bits(verdict_subject *s, uint64_t *bits)
 {
     const char *vary = apr_table_get(s->r->headers_out, "Vary");
@@ -295,6 +296,10 @@ static reason_id vary_bits(verdict_subject *s, uint64_t *bits)
 
         if (!strcmp(token, "*")) {
             s->detail = "Vary: *";
+            return REASON_HEAD;
+        }
+        if (id == REQUEST_FIELD_INERT) {
+            s->detail = "Vary names a field that nothing was known to read";
             return REASON_HEAD;
         }
         if (id >= 0) {

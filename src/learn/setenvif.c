@@ -13,7 +13,7 @@
 APLOG_USE_MODULE(cpuaffinity);
 
 /* What is looked for in each field; NULL: nothing. */
-static linear *sets[REQUEST_IDS];
+static linear *sets[REQUEST_ID_LIMIT];
 static uint64_t looked_at; /* bit id: sets[id] has something */
 static uint64_t unsure;    /* bit id: an expression is httpd's to evaluate */
 
@@ -46,7 +46,7 @@ static apr_status_t forget(void *unused)
 {
     unsigned id;
 
-    for (id = 0; id < REQUEST_IDS; id++) {
+    for (id = 0; id < REQUEST_ID_LIMIT; id++) {
         linear_free(sets[id]);
         sets[id] = NULL;
     }
@@ -118,7 +118,8 @@ const char *setenvif_judge(apr_pool_t *p, const ap_directive_t *node)
 void setenvif_add(apr_pool_t *p, const ap_directive_t *node)
 {
     pattern t = parse(p, node);
-    int field = t.name && t.regex ? request_field(t.name, strlen(t.name)) : -1;
+    int field =
+        t.name && t.regex ? request_field_read(t.name, strlen(t.name)) : -1;
 
     if (field < 0) {
         return; /* a request that has the field is not mine anyway */

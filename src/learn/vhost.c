@@ -272,6 +272,7 @@ int vhost_make(apr_pool_t *pconf, server_rec *main)
     apr_pool_cleanup_register(pconf, NULL, forget, apr_pool_cleanup_null);
     make_list(main);
     log_format_reset(pconf);
+    request_field_reset();
     setenvif_reset(pconf);
     obstacles_reset(pconf);
     tree_walk(ap_conftree, visit_first, NULL);
