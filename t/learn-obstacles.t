@@ -37,9 +37,7 @@ my @vhosts = (
     [ 'granted', "<Directory DIR/in>\nRequire ip 127.0.0.1\n</Directory>\n"
         . "<Directory DIR>\nRequire all granted\n</Directory>", $on,
         qr{<Directory \S+/in"?>, R4: Require asks} ],
-    [ 'protocol', 'Protocols h2c http/1.1', qr/off, R1: Protocols offers h2c/ ],
-    [ 'tls', 'Protocols h2 http/1.1', qr/off, R1: Protocols offers h2$/m ],
-    [ 'last', 'Protocols http/1.1 h2', $on ],
+    [ 'protocol', "Protocols h2c http/1.1\nH2Direct on", $on ],
     [ 'if', qq{<If "%{HTTP_COOKIE} == 'x'">\nHeader set X-A b\n</If>},
         qr/off, R2: <If> decides by an expression \(\S+:\d+\)/ ],
     [ 'ifin', qq{<Location "/in/">\n<If "-z %{HTTP_COOKIE}">\n}
@@ -105,8 +103,7 @@ for (@vhosts) {
     for my $o (@obstacles) {
         push @index, $o->{index};
         like $o->{rule}, qr/^[RS]\d$/, "$name: rule";
-        like "$o->{file}:$o->{line}", qr/httpd\.conf:[1-9]\d*$/, "$name: place"
-            unless $name =~ /^(?:protocol|tls)$/;
+        like "$o->{file}:$o->{line}", qr/httpd\.conf:[1-9]\d*$/, "$name: place";
         (my $what = $o->{what}) =~ s/</&lt;/g;
         $what =~ s/>/&gt;/g;
         like $page, qr/\Q$what\E/, "$name: on the page";

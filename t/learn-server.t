@@ -185,23 +185,6 @@ for my $case ([ 'lua', 'mod_lua.c' ], [ 'cache', 'mod_cache.c' ],
     }
 }
 
-# Protocols that a client may be offered.
-{
-    my $t = Test::Twin->new(modules => ['http2'],
-        conf => "Protocols h2c http/1.1\n");
-    $t->start;
-    learns($t, 'HTTP/2 is offered', 0, '/1k.txt');
-    like $t->fixed->log, qr/is not learned \(R1\): another protocol/,
-        'the log says so';
-    $t->finish;
-}
-{
-    my $t = Test::Twin->new(modules => ['http2']);
-    $t->start;
-    learns($t, 'HTTP/2 is loaded, not offered', 1, '/1k.txt');
-    $t->finish;
-}
-
 # Without fixed processes it says that it does nothing.
 {
     my $h = Test::Httpd->new(conf => "FixedStatic on\n");

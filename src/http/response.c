@@ -10,6 +10,12 @@
 #define OK_LINE_LEN 17
 #define DATE_AT 23
 
+/* Other status lines. */
+#define PART "HTTP/1.1 206 Partial Content\r\n"
+#define PART_LEN (sizeof(PART) - 1)
+#define UNCHANGED "HTTP/1.1 304 Not Modified\r\n"
+#define UNCHANGED_LEN (sizeof(UNCHANGED) - 1)
+
 /* The longest connection lines: two numbers of ten digits. */
 #define LINES 96
 
@@ -36,16 +42,21 @@ static char *put_number(char *p, int64_t n)
     return put(p, digits + i, sizeof(digits) - (size_t)i);
 }
 
-/*
- * What ap_set_keepalive decides for an answer of known length, and the lines
- * it adds. @return the length of the lines
- */
-static size_t connection_lines(const request *req,
-                               const response_connection *conn, char *lines,
-                               response_reply *reply)
+/* What httpd says of the connection: lines, and where it announces a protocol,
+ * what the Connection line there goes on with. */
+typedef struct connection {
+    size_t len;
+    char lines[LINES];
+    const char *token; /* "": nothing */
+} connection;
+
+/* What ap_set_keepalive decides for an answer of known length, and adds. */
+static void connection_says(const request *req, const response_connection *conn,
+                            int announces, connection *says,
+                            response_reply *reply)
 {
     int left = conn->max - conn->keepalives;
-    char *p = lines;
+    char *p = says->lines;
 
     reply->keepalive = conn->keep_alive && conn->timeout > 0
                        && (conn->max == 0 || left > 0) && !req->close
@@ -56,19 +67,38 @@ static size_t connection_lines(const request *req,
         if (conn->max && left == 0) {
             reply->keepalives++;
         }
-        return (size_t)(PUT(p, "Connection: close\r\n") - lines);
+        says->token = ", close";
+        p = announces ? p : PUT(p, "Connection: close\r\n");
+        says->len = (size_t)(p - says->lines);
+        return;
     }
     reply->keepalives++;
     if (!req->keep_alive) {
-        return 0;
+        says->token = "";
+        says->len = 0;
+        return;
     }
+    says->token = ", Keep-Alive";
     p = PUT(p, "Keep-Alive: timeout=");
     p = put_number(p, (int)(conn->timeout / 1000000));
     if (conn->max) {
         p = PUT(p, ", max=");
         p = put_number(p, left);
     }
-    return (size_t)(PUT(p, "\r\nConnection: Keep-Alive\r\n") - lines);
+    p = announces ? PUT(p, "\r\n") : PUT(p, "\r\nConnection: Keep-Alive\r\n");
+    says->len = (size_t)(p - says->lines);
+}
+
+/* Puts the token into a head whose Date ends at @a date. @return its end */
+static char *announce(char *date, char *end, const response *a,
+                      const char *token)
+{
+    char *at = date + a->announce - (DATE_AT + RESPONSE_DATE);
+    size_t len = strlen(token);
+
+    memmove(at + len, at, (size_t)(end - at));
+    memcpy(at, token, len);
+    return end + len;
 }
 
 /* The head up to and including the Date, for a status line. */
@@ -104,10 +134,9 @@ static char *whole(char *p, const response *a, const request *req,
 static char *part(char *p, const response *a, const response_clock *clock,
                   const char *lines, size_t len, int64_t first, int64_t last)
 {
-    static const char status[] = "HTTP/1.1 206 Partial Content\r\n";
     size_t at = DATE_AT + RESPONSE_DATE, after = a->length_at + a->length_len;
 
-    p = start(p, a, status, sizeof(status) - 1, clock);
+    p = start(p, a, PART, PART_LEN, clock);
     p = put(p, a->head + at, a->length_at - at);
     p = put_number(p, last - first + 1);
     p = put(p, a->head + after, a->slot - after);
@@ -126,11 +155,10 @@ static char *part(char *p, const response *a, const response_clock *clock,
 static char *unchanged(char *p, const response *a, const response_clock *clock,
                        const char *lines, size_t len)
 {
-    static const char status[] = "HTTP/1.1 304 Not Modified\r\n";
     size_t at = DATE_AT + RESPONSE_DATE;
     size_t after = a->length_line + a->length_line_len;
 
-    p = start(p, a, status, sizeof(status) - 1, clock);
+    p = start(p, a, UNCHANGED, UNCHANGED_LEN, clock);
     p = put(p, a->head + at, a->length_line - at);
     p = put(p, a->head + after, a->slot - after);
     p = put(p, lines, len);
@@ -143,8 +171,9 @@ int response_make(const response *a, const request *req, const char *head,
 {
     response_cond_result what = RESPONSE_COND_WHOLE;
     int64_t first = 0, last = a->size - 1;
-    char lines[LINES], *end;
-    size_t len;
+    size_t date = DATE_AT + RESPONSE_DATE;
+    connection says;
+    char *end;
 
     if (size < (size_t)a->head_len + RESPONSE_EXTRA
         || (a->modified >= 0
@@ -157,7 +186,7 @@ int response_make(const response *a, const request *req, const char *head,
     if (what == RESPONSE_COND_DECLINE) {
         return -1;
     }
-    len = connection_lines(req, conn, lines, reply);
+    connection_says(req, conn, a->announce != 0, &says, reply);
     reply->body_off = 0;
     reply->body_len = req->head_only ? 0 : a->size;
     switch (what) {
@@ -165,17 +194,22 @@ int response_make(const response *a, const request *req, const char *head,
         reply->status = 206;
         reply->body_off = first;
         reply->body_len = req->head_only ? 0 : last - first + 1;
-        end = part(buf, a, clock, lines, len, first, last);
+        date += PART_LEN - OK_LINE_LEN;
+        end = part(buf, a, clock, says.lines, says.len, first, last);
         break;
     case RESPONSE_COND_UNCHANGED:
         reply->status = 304;
         reply->body_len = 0;
-        end = unchanged(buf, a, clock, lines, len);
+        date += UNCHANGED_LEN - OK_LINE_LEN;
+        end = unchanged(buf, a, clock, says.lines, says.len);
         break;
     default:
         reply->status = 200;
-        end = whole(buf, a, req, clock, lines, len);
+        end = whole(buf, a, req, clock, says.lines, says.len);
         break;
+    }
+    if (a->announce) {
+        end = announce(buf + date, end, a, says.token);
     }
     reply->head_len = (size_t)(end - buf);
     return 0;

@@ -9,6 +9,8 @@
 #define OK_LINE "HTTP/1.1 200 OK\r\nDate: "
 #define DATE_AT (sizeof(OK_LINE) - 1)
 #define DATE_LINE_END (DATE_AT + RESPONSE_DATE + 2)
+#define UPGRADE "Upgrade"
+#define UPGRADE_LEN (sizeof(UPGRADE) - 1)
 
 /* Fields that mean something here. */
 enum name {
@@ -46,7 +48,6 @@ static const struct {
     /* R7: made for one client, or for one connection */
     {"Set-Cookie", NAME_REFUSED, RESPONSE_FIELD_NEVER},
     {"Set-Cookie2", NAME_REFUSED, RESPONSE_FIELD_NEVER},
-    {"Upgrade", NAME_REFUSED, RESPONSE_FIELD_NEVER},
     {"Age", NAME_REFUSED, RESPONSE_FIELD_NEVER},
     {"WWW-Authenticate", NAME_REFUSED, RESPONSE_FIELD_NEVER},
     {"Authentication-Info", NAME_REFUSED, RESPONSE_FIELD_NEVER},
@@ -156,6 +157,30 @@ static const char *note(learner *l, enum name is, const char *line,
     }
 }
 
+/* httpd announces other protocols in the first answer of a connection, by lines
+ * among its first; the token that it adds later about the connection is not
+ * kept. @return NULL or why not */
+static const char *announced(learner *l, const char *p, size_t at, size_t len)
+{
+    response *a = l->a;
+    const char *value = p + at;
+
+    if (l->last == NAME_KEEP_ALIVE || l->last >= NAME_TYPE
+        || l->seen >> NAME_LENGTH & 1) {
+        return "a field stands where httpd puts none";
+    }
+    if (!equal(value, len, UPGRADE) && !equal(value, len, UPGRADE ", close")
+        && !equal(value, len, UPGRADE ", Keep-Alive")) {
+        return "the Connection field is not httpd's own";
+    }
+    l->last = NAME_OTHER;
+    memcpy(l->copy + a->head_len, p, at + UPGRADE_LEN);
+    a->announce = (uint16_t)(a->head_len + at + UPGRADE_LEN);
+    memcpy(l->copy + a->announce, "\r\n", 2);
+    a->head_len = a->slot = (uint16_t)(a->announce + 2);
+    return NULL;
+}
+
 /*
  * httpd's order at the end of a head: Keep-Alive, Connection, Content-Type,
  * Content-Encoding, Content-Language; nothing else among or after them. The
@@ -168,7 +193,8 @@ static const char *in_order(learner *l, enum name is, const char *value,
                              : l->last == NAME_CONNECTION && is < NAME_TYPE) {
         return "a field stands where httpd puts none";
     }
-    if (l->last == NAME_KEEP_ALIVE ? is != NAME_CONNECTION : 0) {
+    if (l->last == NAME_KEEP_ALIVE
+        && (l->a->announce ? is < NAME_TYPE : is != NAME_CONNECTION)) {
         return "Keep-Alive without Connection";
     }
     if (is == NAME_CONNECTION
@@ -206,6 +232,10 @@ static const char *line(learner *l, const char *p, size_t len)
         }
         l->seen |= 1u << is;
     }
+    if (is == NAME_CONNECTION && value_len >= UPGRADE_LEN
+        && !memcmp(colon + 2, UPGRADE, UPGRADE_LEN)) {
+        return announced(l, p, (size_t)(colon + 2 - p), value_len);
+    }
     error = in_order(l, is, colon + 2, value_len);
     if (error) {
         return error;
@@ -230,7 +260,7 @@ static const char *whole(learner *l, int64_t date, unsigned flags)
     if (!(l->seen >> NAME_LENGTH & 1)) {
         return "no Content-Length";
     }
-    if (l->last == NAME_KEEP_ALIVE) {
+    if (l->last == NAME_KEEP_ALIVE && !a->announce) {
         return "Keep-Alive without Connection";
     }
     if (!(l->seen >> NAME_RANGES & 1)) {

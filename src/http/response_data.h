@@ -20,6 +20,8 @@ typedef struct response {
     uint16_t length_line_len;
     uint16_t etag; /* value; length 0 when absent */
     uint16_t etag_len;
+    uint16_t announce; /* where "Connection: Upgrade" is gone on with, between
+                        * Date and Content-Length; 0: it is not there */
     uint8_t plain;    /* RESPONSE_PLAIN */
     uint8_t clocked;  /* RESPONSE_CLOCKED */
     uint8_t no_304;   /* httpd's 304 cannot be told from the 200 */

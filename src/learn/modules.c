@@ -64,13 +64,15 @@ static const struct known {
     {"mod_ssl.c", MODULES_INERT},
     {"mod_socache_shmcb.c", MODULES_INERT},
     {"mod_slotmem_shm.c", MODULES_INERT},
+    /* of a connection that speaks HTTP/1 it looks at the first bytes, whether
+     * they are the preface of HTTP/2; what asks for an upgrade is not mine */
+    {"mod_http2.c", MODULES_INERT},
     /* a map from names to names; in sections it may be an expression */
     {"mod_alias.c", MODULES_SECTION},
     {"mod_access_compat.c", MODULES_UNSET},
     {"mod_actions.c", MODULES_UNSET},
     {"mod_allowmethods.c", MODULES_UNSET},
     {"mod_expires.c", MODULES_UNSET},
-    {"mod_http2.c", MODULES_UNSET},
     {"mod_include.c", MODULES_UNSET},
     {"mod_proxy.c", MODULES_UNSET},
     {"mod_proxy_ajp.c", MODULES_UNSET},

@@ -17,7 +17,6 @@
     X(SHAPE, "R1", "not a plain GET answered with 200")                       \
     X(HTACCESS, "R1", ".htaccess files may be read")                          \
     X(INDEX, "R1", "not the first DirectoryIndex")                            \
-    X(UPGRADE, "R1", "another protocol is offered")                           \
     X(HANDLER, "R2", "not the default handler's file")                        \
     X(CONDITION, "R2", "<If> or an expression decides")                       \
     X(FILTER, "R3", "a filter stands on the way out")                         \

@@ -107,7 +107,6 @@ static reason_id r0_one_key(verdict_subject *s)
 /* R1: a plain GET, answered with 200, on a plain connection. */
 static reason_id r1_plain_get(verdict_subject *s)
 {
-    const apr_array_header_t *offers = NULL;
     request_rec *r = s->r;
 
     if (r->main || r->prev || r->connection->master || r->method_number != M_GET
@@ -121,12 +120,6 @@ static reason_id r1_plain_get(verdict_subject *s)
     if (r->htaccess) {
         s->detail = r->htaccess->dir;
         return REASON_HTACCESS;
-    }
-    /* Announced on first responses only, and a client may accept. */
-    if (ap_get_protocol_upgrades(r->connection, r, r->server, 0, &offers)
-            != APR_SUCCESS
-        || (offers && offers->nelts)) {
-        return REASON_UPGRADE;
     }
     return REASON_OK;
 }

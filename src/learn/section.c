@@ -246,17 +246,6 @@ int section_judge(apr_pool_t *p, tree_place *at, obstacles_hint *out)
     return out->reason != REASON_OK;
 }
 
-const char *section_offer(const server_rec *s)
-{
-    const core_server_config *core =
-        ap_get_core_module_config(s->module_config);
-    const char *first = core->protocols && core->protocols->nelts
-                            ? APR_ARRAY_IDX(core->protocols, 0, const char *)
-                            : NULL;
-
-    return first && strcmp(first, "http/1.1") ? first : NULL;
-}
-
 static const struct {
     const char *name;
     const char *advice;

@@ -18,9 +18,6 @@
  */
 int section_judge(apr_pool_t *p, tree_place *at, obstacles_hint *out);
 
-/* A protocol that the server offers before HTTP/1.1, or NULL. */
-const char *section_offer(const server_rec *s);
-
 /* Does it make httpd look for no .htaccess file anywhere? */
 int section_forbids_htaccess(apr_pool_t *p, const tree_place *at);
 

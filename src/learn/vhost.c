@@ -176,20 +176,9 @@ static void visit(void *ctx, const tree_place *at)
 /* What is true of a server, now that all has been read. */
 static void conclude(vhost *s)
 {
-    const char *offer = section_offer(s->server);
-    obstacles_hint hint = {
-        .reason = REASON_UPGRADE,
-        .group = "Protocols",
-        .advice = "Protocols http/1.1 where this virtual host has no TLS",
-    };
-
     s->wanted = s->inside || (s->own >= 0 ? s->own : s->general > 0);
     if (!s->htaccess) {
         obstacles_add(s->index, NULL, &learnsection_htaccess);
-    }
-    if (offer) {
-        hint.what = apr_psprintf(servers.pool, "Protocols offers %s", offer);
-        obstacles_add(s->index, NULL, &hint);
     }
     if (!s->wanted) {
         obstacles_drop(s->index);
