@@ -1,23 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the loop does not recognise is httpd's: it is counted by reason, and
-# named at LogLevel debug, the field by its name and never by its value. And
-# what compressed an answer is named where that is why it is not learned.
+# named at LogLevel debug, the field by its name and never by its value.
 use strict;
 use warnings;
 use Test::More;
 use Test::Twin;
 
-my $t = Test::Twin->new(modules => [qw(deflate filter brotli setenvif)],
-    conf => <<'END');
-BrowserMatch "^Ancient/" old
-<Directory @ROOT@/htdocs/deflate>
-    SetOutputFilter DEFLATE
-</Directory>
-<Directory @ROOT@/htdocs/either>
-    AddOutputFilterByType BROTLI_COMPRESS;DEFLATE text/plain
-</Directory>
-END
-$t->file("$_/a.txt", 'text ' x 100) for qw(deflate either);
+my $t = Test::Twin->new(modules => ['setenvif'],
+    conf => qq{BrowserMatch "^Ancient/" old\n});
 $t->start;
 
 sub counts {
@@ -85,19 +75,5 @@ my $page = $t->fixed->get('/cpuaffinity?prometheus')->{body};
 like $page, qr/^httpd_cpuaffinity_not_recognised_total\{reason="field"\} \d/m,
     'for Prometheus';
 like $t->fixed->get('/cpuaffinity')->{body}, qr/<td>twice<td/, 'on the page';
-
-# The filter that stands between the file and the client.
-for ([ 'deflate', 'gzip', 'DEFLATE' ], [ 'either', 'gzip', 'DEFLATE' ],
-    [ 'either', 'br', 'BROTLI_COMPRESS' ]) {
-    my ($where, $coding, $name) = @$_;
-    my $hits = $t->hits;
-    my $log = length $t->fixed->log;
-    my $r = $t->request("/$where/a.txt", "Accept-Encoding: $coding");
-    $t->learn($r);
-    like substr($t->fixed->log, $log),
-        qr{/$where/a.txt is not learned \(R3\): a filter [^\n]*: $name\b},
-        "$coding in $where: $name is named";
-    is $t->hits, $hits, "$coding in $where: httpd answers";
-}
 $t->finish;
 done_testing;

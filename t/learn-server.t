@@ -90,7 +90,8 @@ END
     learns($t, 'Debian, a style sheet', 1, '/site.css', $agent);
     learns($t, 'Debian, the index', 1, '/', $agent);
     learns($t, 'Debian, a query', 1, '/page.html?v=1', $agent);
-    learns($t, 'Debian, compressed', 0, '/site.css', 'Accept-Encoding: gzip');
+    $t->settle;
+    learns($t, 'Debian, compressed', 1, '/site.css', 'Accept-Encoding: gzip');
     learns($t, 'Debian, an old browser', 0, '/page.html',
         'User-Agent: Mozilla/2.0');
     learns($t, 'Debian, Require ip', 0, '/refused/a.html', $agent);

@@ -285,10 +285,22 @@ static void take_out_file(cache *c, cache_store_file *f)
     cache_store_unref(&c->store, f);
 }
 
+/* All keys of what was made of the file, too. */
+static void take_out_all(cache *c, node *n)
+{
+    cache_file_id id = n->id;
+    cache_store_file *f;
+
+    take_out_file(c, n->user.file);
+    while ((f = cache_store_any(&c->store, &id))) {
+        take_out_file(c, f);
+    }
+}
+
 void cache_forget_file(cache *c, cache_entry *e)
 {
     if (of(e)->user.file) {
-        take_out_file(c, of(e)->user.file);
+        take_out_all(c, of(e));
     }
     else {
         cache_forget(c, e);
@@ -353,22 +365,50 @@ static void put_tag(const cache *c, node *n, const void *tag)
     }
 }
 
+static cache_outcome renew(node *n, int64_t now)
+{
+    n->pub.live = 1;
+    n->learned = now;
+    n->looked = now;
+    return CACHE_LIVE;
+}
+
+/* The same for an encoded answer, whose digest is that of the first one. */
+static cache_outcome confirm_body(cache *c, node *n, char **body, int64_t now)
+{
+    const cache_file *f = n->pub.file;
+    uint64_t size = (uint64_t)n->pub.answer.size;
+
+    if (!body || !*body) {
+        return f ? renew(n, now) : CACHE_ONCE;
+    }
+    if (!f
+        && cache_store_attach_body(&c->store, &n->user, &n->id, body, size)) {
+        return CACHE_REFUSED;
+    }
+    if (f && ((uint64_t)f->size != size || memcmp(f->data, *body, size) != 0)) {
+        take_out_all(c, n);
+        return CACHE_CHANGED;
+    }
+    return renew(n, now);
+}
+
 /* The second agreeing answer, one that renews, or one that agrees after the
  * entry expired. CACHE_CHANGED: its bytes differ, and the entry is gone. */
-static cache_outcome confirm(cache *c, node *n, int64_t now)
+static cache_outcome confirm(cache *c, node *n, char **body, int64_t now)
 {
+    if (response_is_encoded(&n->pub.answer)) {
+        return confirm_body(c, n, body, now);
+    }
     if (!n->user.file
         && cache_store_attach(&c->store, &n->user, n->pub.path, &n->id, now)) {
         return CACHE_REFUSED;
     }
     switch (cache_store_verify(&n->user, n->pub.path, now)) {
     case CACHE_FILE_SAME:
-        n->pub.live = 1;
-        n->learned = now;
-        n->looked = now;
-        return CACHE_LIVE;
+        return renew(n, now);
     case CACHE_FILE_CHANGED:
-        take_out_file(c, n->user.file);
+        take_out_all(c, n);
         c->stats.stale++;
         return CACHE_CHANGED;
     default:
@@ -380,6 +420,14 @@ cache_outcome cache_learn(cache *c, const void *key, size_t len,
                           const response *a, const char *path,
                           const struct stat *st, int64_t now, const void *tag)
 {
+    return cache_learn_body(c, key, len, a, path, st, now, tag, NULL);
+}
+
+cache_outcome cache_learn_body(cache *c, const void *key, size_t len,
+                               const response *a, const char *path,
+                               const struct stat *st, int64_t now,
+                               const void *tag, char **body)
+{
     uint64_t hash = siphash_13(c->config.secret, key, len);
     cache_file_id id;
     cache_outcome outcome = CACHE_ONCE;
@@ -387,7 +435,7 @@ cache_outcome cache_learn(cache *c, const void *key, size_t len,
 
     if (len == 0 || len > REQUEST_KEY || path[0] != '/'
         || strlen(path) > PATH_LONGEST || cache_file_identify(&id, st)
-        || id.size != a->size) {
+        || (!response_is_encoded(a) && id.size != a->size)) {
         return CACHE_REFUSED;
     }
     n = find(c, hash, key, len);
@@ -401,7 +449,7 @@ cache_outcome cache_learn(cache *c, const void *key, size_t len,
                 return CACHE_ONCE;
             }
             put_tag(c, n, tag);
-            outcome = confirm(c, n, now);
+            outcome = confirm(c, n, body, now);
             if (outcome != CACHE_CHANGED) {
                 return outcome;
             }

@@ -98,11 +98,24 @@ cache_outcome cache_learn(cache *c, const void *key, size_t len,
                           const response *a, const char *path,
                           const struct stat *st, int64_t now, const void *tag);
 
+/*
+ * The same for an encoded answer, whose body is a filter's output and not the
+ * file. It agrees with the one before when its digest is the same; where two
+ * keys of a file share a body, or there is one already, bytes are compared.
+ * @param body of a->size bytes, from malloc; taken and set to NULL when it is
+ *        kept. NULL: another process has it. Then the answer counts as one that
+ *        agrees or does not, but what has no body here does not become live
+ */
+cache_outcome cache_learn_body(cache *c, const void *key, size_t len,
+                               const response *a, const char *path,
+                               const struct stat *st, int64_t now,
+                               const void *tag, char **body);
+
 /* Forgets one key (an audit found a difference, a file failed in sending). */
 void cache_forget(cache *c, cache_entry *e);
 
-/* Forgets @a e, which was just found, and all other keys of its file: httpd
- * does not answer with it now. */
+/* Forgets @a e, which was just found, and all other keys of its file, encoded
+ * or not: httpd does not answer with it now. */
 void cache_forget_file(cache *c, cache_entry *e);
 
 /* Forgets everything (an audit turned the scope off, descriptors ran out). */

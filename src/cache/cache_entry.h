@@ -14,6 +14,8 @@
 
 /* More keys than this never share a file. */
 #define CACHE_KEYS_PER_FILE 16
+/* More encoded bodies of a file are never kept, each for so many keys. */
+#define CACHE_BODIES_PER_FILE 4
 
 typedef struct cache_config {
     unsigned entries;     /* FixedStaticCache ENTRIES, at least 1 */
@@ -25,11 +27,12 @@ typedef struct cache_config {
     size_t tag_size;      /* bytes of an entry's tag */
 } cache_config;
 
-/* One file, shared by entries. Read-only for callers. */
+/* One file, or what a filter made of it; shared by entries. Read-only for
+ * callers. */
 typedef struct cache_file {
-    const char *data; /* the whole content, or NULL: send from fd */
-    int fd;           /* open for reading, or -1 */
-    int64_t size;
+    const char *data;      /* the whole content, or NULL: send from fd */
+    int fd;                /* open for reading, or -1 */
+    int64_t size;          /* of the content */
     page_cache_range warm; /* the sender's */
 } cache_file;
 

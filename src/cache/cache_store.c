@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int cache_store_init(cachestore *s, const cache_config *config, size_t buckets)
 {
@@ -13,6 +14,7 @@ int cache_store_init(cachestore *s, const cache_config *config, size_t buckets)
     s->memory = 0;
     s->descriptors = 0;
     s->files = 0;
+    s->uses = 0;
     return s->buckets ? 0 : -1;
 }
 
@@ -30,11 +32,26 @@ static cache_store_file **bucket(cachestore *s, const cache_file_id *id)
     return &s->buckets[(h >> 32) & s->mask];
 }
 
+static int is_of(const cache_store_file *f, const cache_file_id *id)
+{
+    return f->id.ino == id->ino && f->id.dev == id->dev;
+}
+
 static cache_store_file *find(cachestore *s, const cache_file_id *id)
 {
     cache_store_file *f = *bucket(s, id);
 
-    while (f && (f->id.ino != id->ino || f->id.dev != id->dev)) {
+    while (f && (f->encoded || !is_of(f, id))) {
+        f = f->next;
+    }
+    return f;
+}
+
+cache_store_file *cache_store_any(cachestore *s, const cache_file_id *id)
+{
+    cache_store_file *f = *bucket(s, id);
+
+    while (f && (!is_of(f, id) || list_empty(&f->users))) {
         f = f->next;
     }
     return f;
@@ -153,12 +170,27 @@ static int descriptor_room(cachestore *s)
            || (s->config->descriptors && cache_store_shed(s, 1));
 }
 
+/* Puts a new one where look-ups find it. */
+static void enlist(cachestore *s, cache_store_file *f, const cache_file_id *id)
+{
+    cache_store_file **at = bucket(s, id);
+
+    f->id = *id;
+    f->next = *at;
+    *at = f;
+    f->listed = 1;
+    list_init(&f->order);
+    list_init(&f->users);
+    list_front(&s->order, &f->order);
+    s->files++;
+}
+
 static cache_store_file *load(cachestore *s, const char *path,
                               const cache_file_id *id)
 {
     uint64_t size = (uint64_t)id->size;
     int in_memory = size <= s->config->small && memory_room(s, size);
-    cache_store_file *f, **at = bucket(s, id);
+    cache_store_file *f;
 
     if (!in_memory && !descriptor_room(s)) {
         return NULL;
@@ -176,35 +208,16 @@ static cache_store_file *load(cachestore *s, const char *path,
         free(f);
         return NULL;
     }
-    f->id = *id;
-    f->next = *at;
-    *at = f;
-    f->listed = 1;
-    list_init(&f->order);
-    list_init(&f->users);
-    list_front(&s->order, &f->order);
+    enlist(s, f, id);
     s->memory += in_memory ? size : 0;
     s->descriptors += !in_memory;
-    s->files++;
     return f;
 }
 
-int cache_store_attach(cachestore *s, cache_store_user *u, const char *path,
-                       const cache_file_id *id, int64_t now)
+/* The user gets the file; of too many, the one that was used least lately
+ * loses it. @return 0 or -1 */
+static int join(cachestore *s, cache_store_user *u, cache_store_file *f)
 {
-    cache_store_file *f = find(s, id);
-
-    if (f && !cache_file_is_same(&f->id, id)) {
-        unlist(s, f); /* its users will find out for themselves */
-        f = NULL;
-    }
-    if (!f) {
-        f = load(s, path, id);
-        if (!f) {
-            return -1;
-        }
-        f->as_of = now;
-    }
     if (f->attached == CACHE_KEYS_PER_FILE) {
         cache_store_user *last =
             LIST_OF(f->users.prev, cache_store_user, sibling);
@@ -223,13 +236,99 @@ int cache_store_attach(cachestore *s, cache_store_user *u, const char *path,
     return 0;
 }
 
+/* The encoded body of these bytes; those of the file as it was are not found
+ * any more. */
+static cache_store_file *find_body(cachestore *s, const cache_file_id *id,
+                                   const char *body, uint64_t size)
+{
+    cache_store_file *f, *next;
+
+    for (f = *bucket(s, id); f; f = next) {
+        next = f->next;
+        if (!f->encoded || !is_of(f, id)) {
+            continue;
+        }
+        if (!cache_file_is_same(&f->id, id)) {
+            unlist(s, f);
+        }
+        else if ((uint64_t)f->pub.size == size
+                 && !memcmp(f->pub.data, body, size)) {
+            return f;
+        }
+    }
+    return NULL;
+}
+
+/* Has the file room for one encoded body more? The one that was used least
+ * lately is dropped, unless it is being sent. */
+static int body_room(cachestore *s, const cache_file_id *id)
+{
+    cache_store_file *f, *last = NULL;
+    unsigned n = 0;
+
+    for (f = *bucket(s, id); f; f = f->next) {
+        if (f->encoded && is_of(f, id)) {
+            n++;
+            if (!f->holds && (!last || f->used < last->used)) {
+                last = f;
+            }
+        }
+    }
+    if (n >= CACHE_BODIES_PER_FILE && last) {
+        drop(s, last);
+        n--;
+    }
+    return n < CACHE_BODIES_PER_FILE;
+}
+
+int cache_store_attach_body(cachestore *s, cache_store_user *u,
+                            const cache_file_id *id, char **body, uint64_t size)
+{
+    cache_store_file *f = find_body(s, id, *body, size);
+
+    if (f) {
+        return join(s, u, f);
+    }
+    if (!body_room(s, id) || !memory_room(s, size)
+        || !(f = calloc(1, sizeof(*f)))) {
+        return -1;
+    }
+    f->pub.data = *body;
+    f->pub.fd = -1;
+    f->pub.size = (int64_t)size;
+    f->encoded = 1;
+    *body = NULL;
+    enlist(s, f, id);
+    s->memory += size;
+    return join(s, u, f);
+}
+
+int cache_store_attach(cachestore *s, cache_store_user *u, const char *path,
+                       const cache_file_id *id, int64_t now)
+{
+    cache_store_file *f = find(s, id);
+
+    if (f && !cache_file_is_same(&f->id, id)) {
+        unlist(s, f); /* its users will find out for themselves */
+        f = NULL;
+    }
+    if (!f) {
+        f = load(s, path, id);
+        if (!f) {
+            return -1;
+        }
+        f->as_of = now;
+    }
+    return join(s, u, f);
+}
+
 cache_file_found cache_store_verify(cache_store_user *u, const char *path,
                                     int64_t now)
 {
     cache_store_file *f = u->file;
     cache_file_found found = CACHE_FILE_SAME;
 
-    if (f->pub.data && f->as_of < now) {
+    if (f->pub.data && !f->encoded && f->as_of < now) {
         found = cache_file_compare(&f->pub, path, &f->id);
         if (found == CACHE_FILE_SAME) {
             f->as_of = now;
@@ -242,6 +341,7 @@ void cache_store_touch(cachestore *s, cache_store_user *u)
 {
     cache_store_file *f = u->file;
 
+    f->used = ++s->uses;
     if (f->listed) {
         list_front(&s->order, &f->order);
     }

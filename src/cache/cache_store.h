@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cache_store: the files of a cache, one for each (device, inode), within
- * the limits on memory and descriptors; the longest unused go first.
+ * cache_store: the files of a cache, one for each (device, inode), and up to
+ * CACHE_BODIES_PER_FILE encoded bodies of each, which are told apart by their
+ * bytes; within the limits on memory and descriptors; the longest unused go
+ * first.
  * Internal to cache; one thread.
  */
 #ifndef CPUAFFINITY_CACHE_STORE_H
@@ -12,7 +14,9 @@
 
 typedef struct cache_store_file {
     cache_file pub;
-    cache_file_id id;
+    cache_file_id id; /* of an encoded body: of the file it was made of */
+    int encoded;
+    uint64_t used; /* by its last use, for choosing among bodies */
     struct cache_store_file *next; /* in its bucket */
     int listed;                    /* in a bucket and in the order of use */
     list order;                    /* of use, the last used in front */
@@ -39,6 +43,7 @@ typedef struct cachestore {
     uint64_t memory;
     unsigned descriptors;
     unsigned files;
+    uint64_t uses; /* so far */
 } cachestore;
 
 /* @param buckets a power of two. @return 0 or -1 (no memory) */
@@ -56,6 +61,20 @@ void cache_store_close(cachestore *s);
  */
 int cache_store_attach(cachestore *s, cache_store_user *u, const char *path,
                        const cache_file_id *id, int64_t now);
+
+/*
+ * Gives the user an encoded body that was made of the file with @a id: one
+ * that is there, of the same bytes, or @a body.
+ * @param body @a size bytes from malloc; set to NULL when it is kept
+ * @return 0, or -1: no room
+ */
+int cache_store_attach_body(cachestore *s, cache_store_user *u,
+                            const cache_file_id *id, char **body,
+                            uint64_t size);
+
+/* A file or encoded body of the same device and inode that has users, NULL:
+ * there is none. */
+cache_store_file *cache_store_any(cachestore *s, const cache_file_id *id);
 
 /*
  * Are the bytes that we have for the user's file no older than httpd's answer

@@ -50,25 +50,27 @@ typedef struct connection {
     const char *token; /* "": nothing */
 } connection;
 
-/* What ap_set_keepalive decides for an answer of known length, and adds. */
-static void connection_says(const request *req, const response_connection *conn,
-                            int announces, connection *says,
+/* What ap_set_keepalive decides, and adds. A body without length or chunks
+ * ends with its connection. */
+static void connection_says(const response *a, const request *req,
+                            const response_connection *conn, connection *says,
                             response_reply *reply)
 {
     int left = conn->max - conn->keepalives;
     char *p = says->lines;
 
-    reply->keepalive = conn->keep_alive && conn->timeout > 0
-                       && (conn->max == 0 || left > 0) && !req->close
-                       && (req->keep_alive || req->minor == 1)
-                       && !conn->stopping;
+    reply->keepalive =
+        conn->keep_alive && conn->timeout > 0 && (conn->max == 0 || left > 0)
+        && !req->close && (req->keep_alive || req->minor == 1)
+        && !conn->stopping
+        && (a->framing != RESPONSE_FRAMING_CLOSE || req->head_only);
     reply->keepalives = conn->keepalives;
     if (!reply->keepalive) {
         if (conn->max && left == 0) {
             reply->keepalives++;
         }
         says->token = ", close";
-        p = announces ? p : PUT(p, "Connection: close\r\n");
+        p = a->announce ? p : PUT(p, "Connection: close\r\n");
         says->len = (size_t)(p - says->lines);
         return;
     }
@@ -85,7 +87,7 @@ static void connection_says(const request *req, const response_connection *conn,
         p = PUT(p, ", max=");
         p = put_number(p, left);
     }
-    p = announces ? PUT(p, "\r\n") : PUT(p, "\r\nConnection: Keep-Alive\r\n");
+    p = a->announce ? PUT(p, "\r\n") : PUT(p, "\r\nConnection: Keep-Alive\r\n");
     says->len = (size_t)(p - says->lines);
 }
 
@@ -110,15 +112,19 @@ static char *start(char *p, const response *a, const char *status, size_t len,
     return put(p, clock->date, RESPONSE_DATE);
 }
 
-/* 200. HEAD of an empty file loses its Content-Length in httpd. */
+/* 200. HEAD of an empty file loses its Content-Length in httpd, and that of a
+ * body in chunks its Transfer-Encoding, which follows the connection lines. */
 static char *whole(char *p, const response *a, const request *req,
                    const response_clock *clock, const char *lines, size_t len)
 {
     char *date = p + DATE_AT;
+    size_t after = a->length_line + a->length_line_len, tail = a->slot;
 
-    if (req->head_only && a->size == 0) {
-        size_t after = a->length_line + a->length_line_len;
-
+    if (req->head_only && a->framing == RESPONSE_FRAMING_CHUNKED) {
+        tail = after;
+        p = put(p, a->head, a->slot);
+    }
+    else if (req->head_only && a->size == 0) {
         p = put(p, a->head, a->length_line);
         p = put(p, a->head + after, a->slot - after);
     }
@@ -127,7 +133,7 @@ static char *whole(char *p, const response *a, const request *req,
     }
     memcpy(date, clock->date, RESPONSE_DATE);
     p = put(p, lines, len);
-    return put(p, a->head + a->slot, (size_t)(a->head_len - a->slot));
+    return put(p, a->head + tail, (size_t)(a->head_len - tail));
 }
 
 /* 206: the length in its place, Content-Range before the connection lines. */
@@ -186,7 +192,7 @@ int response_make(const response *a, const request *req, const char *head,
     if (what == RESPONSE_COND_DECLINE) {
         return -1;
     }
-    connection_says(req, conn, a->announce != 0, &says, reply);
+    connection_says(a, req, conn, &says, reply);
     reply->body_off = 0;
     reply->body_len = req->head_only ? 0 : a->size;
     switch (what) {
@@ -212,6 +218,9 @@ int response_make(const response *a, const request *req, const char *head,
         end = announce(buf + date, end, a, says.token);
     }
     reply->head_len = (size_t)(end - buf);
+    reply->content = response_is_encoded(a) && reply->body_len
+                         ? a->content
+                         : reply->body_len;
     return 0;
 }
 

@@ -39,6 +39,13 @@
  * here. cache then wants two agreeing answers from different seconds, so that a
  * field that moves with the clock never agrees (R7, docs/pitfalls.md 22). */
 #define RESPONSE_CLOCKED 4u
+/* Of response_learn: a filter compressed the answer, and what is repeated is
+ * the body as it was sent. Ranges of it are httpd's, and so is its 304. */
+#define RESPONSE_ENCODED 8u
+/* Of response_learn, with RESPONSE_ENCODED: the filter put "-gzip" or "-br"
+ * into the ETag. Conditions are judged by the one without. */
+#define RESPONSE_SUFFIXED 16u
+#define RESPONSE_FLAGS 31u
 
 /* The second in which requests are answered. The caller keeps it current. */
 typedef struct response_clock {
@@ -62,7 +69,8 @@ typedef struct response_reply {
     int keepalives;   /* c->keepalives afterwards */
     size_t head_len;  /* bytes written to the caller's buffer */
     int64_t body_off; /* which part of the file follows the head; */
-    int64_t body_len; /* 0 for HEAD and 304 (this is %B) */
+    int64_t body_len; /* 0 for HEAD and 304 */
+    int64_t content;  /* the same without chunks (this is %B) */
 } response_reply;
 
 /* What a constant "Header" directive on a field means for answers. */
@@ -82,12 +90,26 @@ response_field response_field_use(const char *name);
  *        sent them, for a file of @a size bytes
  * @param copy receives what is kept of it, at least @a len bytes; a->head
  *        points there
- * @param flags RESPONSE_PLAIN, RESPONSE_FILTERED, RESPONSE_CLOCKED, or 0
+ *        (RESPONSE_ENCODED: of a body of so many bytes, as it was sent, or -1
+ *        before that is known)
+ * @param flags RESPONSE_PLAIN and so on, or 0
  * @param error on failure why it must not be repeated (static text)
  * @return 0 or -1
  */
 int response_learn(response *a, const char *head, size_t len, int64_t size,
                    unsigned flags, char *copy, const char **error);
+
+/* The flags that response_learn() was given, as far as they matter. */
+unsigned response_flags(const response *a);
+
+/*
+ * Tells an encoded answer what its body is.
+ * @param body the whole body as it was sent, @a len bytes
+ * @param digest of it
+ * @return 0, or -1: not what the head says, or not framed as httpd does
+ */
+int response_set_body(response *a, const char *body, size_t len,
+                      const uint64_t digest[2]);
 
 /*
  * The first test of a learned answer: 1 when response_make() gives for the
@@ -107,7 +129,8 @@ int response_is_exact(const response *a, const request *req, const char *head,
 /* Makes @a a copy of @a from; its from->head_len bytes go to @a copy. */
 void response_copy(response *a, const response *from, char *copy);
 
-/* 1 when two captured answers agree, Date and connection lines aside. */
+/* 1 when two captured answers agree, Date and connection lines aside; of an
+ * encoded one the body's digest, too. */
 int response_is_same(const response *a, const response *b);
 
 /*

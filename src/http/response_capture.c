@@ -22,7 +22,8 @@ enum name {
     NAME_VARY,
     NAME_CONNECTION,
     NAME_KEEP_ALIVE,
-    NAME_TYPE, /* these three follow the connection lines in this order */
+    NAME_TRANSFER, /* these four follow the connection lines in this order */
+    NAME_TYPE,
     NAME_ENCODING,
     NAME_LANGUAGE,
     NAME_REFUSED
@@ -52,8 +53,8 @@ static const struct {
     {"WWW-Authenticate", NAME_REFUSED, RESPONSE_FIELD_NEVER},
     {"Authentication-Info", NAME_REFUSED, RESPONSE_FIELD_NEVER},
     {"Proxy-Authenticate", NAME_REFUSED, RESPONSE_FIELD_NEVER},
+    {"Transfer-Encoding", NAME_TRANSFER, RESPONSE_FIELD_NEVER},
     /* the body is not simply the file, or 206 would differ */
-    {"Transfer-Encoding", NAME_REFUSED, RESPONSE_FIELD_NEVER},
     {"Trailer", NAME_REFUSED, RESPONSE_FIELD_NEVER},
     {"Content-Range", NAME_REFUSED, RESPONSE_FIELD_NEVER},
     {"Content-MD5", NAME_REFUSED, RESPONSE_FIELD_NEVER},
@@ -67,7 +68,13 @@ typedef struct learner {
     char *copy;
     unsigned seen;  /* bits of enum name */
     enum name last; /* of the line before */
+    int encoded;
 } learner;
+
+static int has(const learner *l, enum name is)
+{
+    return (int)(l->seen >> is & 1);
+}
 
 static int find_name(const char *p, size_t len)
 {
@@ -137,9 +144,18 @@ static const char *note(learner *l, enum name is, const char *line,
         a->length_len = (uint16_t)len;
         a->length_line = (uint16_t)(line - l->copy);
         a->length_line_len = (uint16_t)(value + len + 2 - line);
-        return decimal(value, len) == a->size
+        if (l->encoded && a->size < 0) {
+            a->size = decimal(value, len);
+        }
+        return a->size >= 0 && decimal(value, len) == a->size
                    ? NULL
                    : "Content-Length is not the file's size";
+    case NAME_TRANSFER:
+        a->length_line = (uint16_t)(line - l->copy);
+        a->length_line_len = (uint16_t)(value + len + 2 - line);
+        return l->encoded && equal(value, len, "chunked")
+                   ? NULL
+                   : "it has a Transfer-Encoding";
     case NAME_MODIFIED:
         a->modified = httpdate_parse(value, len);
         return a->modified >= 0 ? NULL : "Last-Modified is not a date";
@@ -165,8 +181,8 @@ static const char *announced(learner *l, const char *p, size_t at, size_t len)
     response *a = l->a;
     const char *value = p + at;
 
-    if (l->last == NAME_KEEP_ALIVE || l->last >= NAME_TYPE
-        || l->seen >> NAME_LENGTH & 1) {
+    if (l->last == NAME_KEEP_ALIVE || l->last >= NAME_TRANSFER
+        || has(l, NAME_LENGTH)) {
         return "a field stands where httpd puts none";
     }
     if (!equal(value, len, UPGRADE) && !equal(value, len, UPGRADE ", close")
@@ -182,19 +198,21 @@ static const char *announced(learner *l, const char *p, size_t at, size_t len)
 }
 
 /*
- * httpd's order at the end of a head: Keep-Alive, Connection, Content-Type,
- * Content-Encoding, Content-Language; nothing else among or after them. The
- * first two are not kept. @return NULL or why not
+ * httpd's order at the end of a head: Keep-Alive, Connection,
+ * Transfer-Encoding, Content-Type, Content-Encoding (a filter's comes before
+ * them), Content-Language; nothing else among or after them. The first two are
+ * not kept. @return NULL or why not
  */
 static const char *in_order(learner *l, enum name is, const char *value,
                             size_t len)
 {
-    if (l->last >= NAME_TYPE ? is <= l->last
-                             : l->last == NAME_CONNECTION && is < NAME_TYPE) {
+    if (l->last >= NAME_TRANSFER
+            ? is <= l->last
+            : l->last == NAME_CONNECTION && is < NAME_TRANSFER) {
         return "a field stands where httpd puts none";
     }
     if (l->last == NAME_KEEP_ALIVE
-        && (l->a->announce ? is < NAME_TYPE : is != NAME_CONNECTION)) {
+        && (l->a->announce ? is < NAME_TRANSFER : is != NAME_CONNECTION)) {
         return "Keep-Alive without Connection";
     }
     if (is == NAME_CONNECTION
@@ -236,6 +254,9 @@ static const char *line(learner *l, const char *p, size_t len)
         && !memcmp(colon + 2, UPGRADE, UPGRADE_LEN)) {
         return announced(l, p, (size_t)(colon + 2 - p), value_len);
     }
+    if (is == NAME_ENCODING && l->encoded) {
+        is = NAME_OTHER;
+    }
     error = in_order(l, is, colon + 2, value_len);
     if (error) {
         return error;
@@ -246,10 +267,35 @@ static const char *line(learner *l, const char *p, size_t len)
     }
     memcpy(copy, p, len + 2);
     a->head_len = (uint16_t)(a->head_len + len + 2);
-    if (is < NAME_TYPE) {
+    if (is < NAME_TRANSFER) {
         a->slot = a->head_len;
     }
     return note(l, is, copy, copy + name_len + 2, value_len);
+}
+
+/* What a filter's output is like. @return NULL or why not */
+static const char *encoded(learner *l, unsigned flags)
+{
+    response *a = l->a;
+    int length = has(l, NAME_LENGTH), chunks = has(l, NAME_TRANSFER);
+    const char *end = a->head + a->etag + a->etag_len;
+
+    if (!has(l, NAME_ENCODING) || (length && chunks)) {
+        return "its length or its coding is not a filter's";
+    }
+    a->framing = chunks   ? RESPONSE_FRAMING_CHUNKED
+                 : length ? RESPONSE_FRAMING_LENGTH
+                          : RESPONSE_FRAMING_CLOSE;
+    if (a->size < 0) {
+        a->size = 0;
+    }
+    if (flags & RESPONSE_SUFFIXED) {
+        a->etag_cut = a->etag_len > 6 && !memcmp(end - 6, "-gzip\"", 6) ? 5
+                      : a->etag_len > 4 && !memcmp(end - 4, "-br\"", 4) ? 3
+                                                                        : 0;
+        return a->etag_cut ? NULL : "its ETag is not a filter's";
+    }
+    return NULL;
 }
 
 /* What the fields together must satisfy. */
@@ -257,13 +303,13 @@ static const char *whole(learner *l, int64_t date, unsigned flags)
 {
     response *a = l->a;
 
-    if (!(l->seen >> NAME_LENGTH & 1)) {
+    if (!l->encoded && !has(l, NAME_LENGTH)) {
         return "no Content-Length";
     }
     if (l->last == NAME_KEEP_ALIVE && !a->announce) {
         return "Keep-Alive without Connection";
     }
-    if (!(l->seen >> NAME_RANGES & 1)) {
+    if (!has(l, NAME_RANGES)) {
         a->no_range = 1;
     }
     if (a->modified >= 0 && date - a->modified < RESPONSE_SETTLED) {
@@ -272,8 +318,9 @@ static const char *whole(learner *l, int64_t date, unsigned flags)
     a->date = date;
     a->plain = (flags & RESPONSE_PLAIN) != 0;
     a->clocked = (flags & RESPONSE_CLOCKED) != 0;
-    a->no_304 = (flags & RESPONSE_FILTERED) && (l->seen >> NAME_VARY & 1);
-    return NULL;
+    a->no_304 =
+        l->encoded || ((flags & RESPONSE_FILTERED) && has(l, NAME_VARY));
+    return l->encoded ? encoded(l, flags) : NULL;
 }
 
 static const char *learn(learner *l, const char *head, size_t len,
@@ -318,11 +365,11 @@ static const char *learn(learner *l, const char *head, size_t len,
 int response_learn(response *a, const char *head, size_t len, int64_t size,
                    unsigned flags, char *copy, const char **error)
 {
-    learner l = {a, copy, 0, NAME_OTHER};
+    learner l = {a, copy, 0, NAME_OTHER, (flags & RESPONSE_ENCODED) != 0};
 
     memset(a, 0, sizeof(*a));
     a->head = copy;
-    a->size = size;
+    a->size = a->content = size;
     a->modified = -1;
     *error = learn(&l, head, len, flags);
     return *error ? -1 : 0;
@@ -339,7 +386,10 @@ int response_is_same(const response *a, const response *b)
 {
     return a->head_len == b->head_len && a->slot == b->slot
            && a->size == b->size && a->plain == b->plain
-           && a->no_304 == b->no_304 && !memcmp(a->head, b->head, DATE_AT)
+           && a->no_304 == b->no_304 && a->framing == b->framing
+           && a->etag_cut == b->etag_cut && a->content == b->content
+           && !memcmp(a->digest, b->digest, sizeof(a->digest))
+           && !memcmp(a->head, b->head, DATE_AT)
            && !memcmp(a->head + DATE_LINE_END, b->head + DATE_LINE_END,
                       a->head_len - DATE_LINE_END);
 }

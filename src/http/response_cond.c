@@ -101,10 +101,29 @@ static enum match etag_in(text list, text tag, int strong)
     }
 }
 
+/* A longer tag of which a part is a filter's is httpd's. */
+#define TAG_LONGEST 128
+
+/* The tag by which conditions are judged, which is before all filters.
+ * @return its length, 0: too long */
+static size_t base_tag(const response *a, char tag[TAG_LONGEST])
+{
+    size_t len = (size_t)(a->etag_len - a->etag_cut);
+
+    if (len > TAG_LONGEST) {
+        return 0;
+    }
+    memcpy(tag, a->head + a->etag, len - 1);
+    tag[len - 1] = '"';
+    return len;
+}
+
 static enum match none_match(const response *a, const request *req,
                              const char *head)
 {
     text list = value_of(req, head, REQUEST_IF_NONE_MATCH);
+    text tag = {a->head + a->etag, a->etag_len};
+    char base[TAG_LONGEST];
 
     if (list.len && *list.p == '*') {
         return YES;
@@ -112,8 +131,10 @@ static enum match none_match(const response *a, const request *req,
     if (a->etag_len == 0) {
         return NO;
     }
-    return etag_in(list, (text){a->head + a->etag, a->etag_len},
-                   request_has(req, REQUEST_RANGE));
+    if (a->etag_cut) {
+        tag = (text){base, base_tag(a, base)};
+    }
+    return tag.len ? etag_in(list, tag, request_has(req, REQUEST_RANGE)) : ODD;
 }
 
 /* The seconds of a date, or -1. Also -1 for the first second of 1970: httpd's
@@ -240,7 +261,7 @@ response_cond_result response_cond_judge(const response *a, const request *req,
     int has_range = request_has(req, REQUEST_RANGE);
     int has_if_range = has_range && request_has(req, REQUEST_IF_RANGE);
 
-    if (a->plain) {
+    if (a->plain || (has_range && response_is_encoded(a))) {
         return RESPONSE_COND_DECLINE;
     }
     if (has_none) {

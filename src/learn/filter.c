@@ -18,6 +18,7 @@ static const char *const transparent[] = {
     "reqtimeout",
     "cpuaffinity_head",
     "cpuaffinity_shape",
+    "cpuaffinity_source",
     "fixup_headers_out",
 };
 static const struct {
@@ -120,7 +121,7 @@ const char *filter_acted(const request_rec *r, const char *filter)
         int i = compressing_of(name, len);
 
         if (i >= 0 && !strcasecmp(coding, compressing[i].coding)) {
-            return compressing[i].name;
+            return compressing[i].coding;
         }
         name += len + (name[len] == ';');
     }

@@ -10,6 +10,7 @@
 
 #include "log/access_log_time.h"
 #include "learn/authz.h"
+#include "learn/capture.h"
 #include "learn/counters.h"
 #include "learn/directive.h"
 #include "learn/mark.h"
@@ -130,6 +131,11 @@ void learn_post_config(apr_pool_t *pconf, server_rec *s)
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
                      "FixedStatic has no effect: " NO_PROCESSES);
         return;
+    }
+    if (vhost_has_any() && capture_init()) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, errno, s,
+                     "FixedStatic: no random numbers: answers that are "
+                     "compressed are not repeated");
     }
     if (vhost_has_any() && processes_count() > 1 && peer_share_make(pconf)) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, errno, s,

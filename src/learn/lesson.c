@@ -35,5 +35,6 @@ lesson *lesson_make(const conn_note *note, lesson_kind kind, const response *a,
 
 void lesson_free(lesson *l)
 {
+    free(l->body);
     free(l);
 }

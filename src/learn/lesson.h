@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lesson: what came of a request that the loop left to httpd: an answer that
- * may be repeated, or why it may not. Workers make lessons; the loop's thread
- * takes them (outbox).
+ * may be repeated, or why it may not. An encoded answer has its body with it,
+ * but one of another process only its digest. Workers make lessons; the loop's
+ * thread takes them (outbox).
  */
 #ifndef CPUAFFINITY_LESSON_H
 #define CPUAFFINITY_LESSON_H
@@ -45,6 +46,7 @@ typedef struct lesson {
     uint64_t vary;   /* bits of the fields that the answer's Vary names */
     int64_t when;    /* CLOCK_MONOTONIC ms, when httpd made the answer */
     response answer; /* its head points behind the path */
+    char *body;      /* encoded: answer.size bytes, from malloc; or NULL */
     struct stat st;  /* of the descriptor that httpd sent */
     lesson_server server;
     uint16_t key_len;

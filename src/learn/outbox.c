@@ -12,16 +12,24 @@ static struct {
     lesson *first;
     lesson *last;
     unsigned count;
+    size_t bodies; /* bytes */
     int closed;
 } box = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static size_t body_of(const lesson *l)
+{
+    return l->body ? (size_t)l->answer.size : 0;
+}
 
 static int put(lesson *l)
 {
     int ok;
 
     pthread_mutex_lock(&box.lock);
-    ok = !box.closed && box.count < OUTBOX_ROOM;
+    ok = !box.closed && box.count < OUTBOX_ROOM
+         && box.bodies + body_of(l) <= OUTBOX_BODIES;
     if (ok) {
+        box.bodies += body_of(l);
         l->next = NULL;
         if (box.last) {
             box.last->next = l;
@@ -64,6 +72,7 @@ lesson *outbox_next(void)
         if (!box.first) {
             box.last = NULL;
         }
+        box.bodies -= body_of(l);
         __atomic_store_n(&box.count, box.count - 1, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&box.lock);

@@ -11,6 +11,8 @@
 /* At most this many lessons wait for the loop; further ones are lost, which
  * only costs speed. */
 #define OUTBOX_ROOM 1024
+/* Nor more bytes of compressed bodies than this. */
+#define OUTBOX_BODIES (8 * 1024 * 1024)
 
 /* Gives a lesson to the loop of this process, wakes it up, and shares the
  * lesson with the other processes (peer_share); dropped when too many wait or

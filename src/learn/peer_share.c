@@ -20,6 +20,8 @@ typedef struct fixed {
     uint64_t vary;
     int64_t when;
     int64_t size;
+    int64_t content;
+    uint64_t digest[2];
     int64_t keep_alive_timeout;
     int64_t idle;
     int64_t timeout;
@@ -75,13 +77,6 @@ void peer_share_follow(void)
     }
 }
 
-static uint8_t flags_of(const response *a)
-{
-    return (uint8_t)((a->plain ? RESPONSE_PLAIN : 0)
-                     | (a->no_304 ? RESPONSE_FILTERED : 0)
-                     | (a->clocked ? RESPONSE_CLOCKED : 0));
-}
-
 void peer_share_write(const lesson *l, char bytes[PEER_SHARE_FIXED],
                       struct iovec parts[PEER_SHARE_PARTS])
 {
@@ -94,6 +89,8 @@ void peer_share_write(const lesson *l, char bytes[PEER_SHARE_FIXED],
     f.vary = l->vary;
     f.when = l->when;
     f.size = l->answer.size;
+    f.content = l->answer.content;
+    memcpy(f.digest, l->answer.digest, sizeof(f.digest));
     f.keep_alive_timeout = l->server.keep_alive_timeout;
     f.idle = l->server.idle;
     f.timeout = l->server.timeout;
@@ -104,7 +101,7 @@ void peer_share_write(const lesson *l, char bytes[PEER_SHARE_FIXED],
     f.path_len = (uint16_t)(strlen(l->path) + 1);
     f.head_len = l->answer.head_len;
     f.kind = l->kind;
-    f.flags = flags_of(&l->answer);
+    f.flags = (uint8_t)response_flags(&l->answer);
     f.keep_alive = (uint8_t)l->server.keep_alive;
     f.no_sendfile = (uint8_t)l->server.no_sendfile;
     memset(bytes, 0, PEER_SHARE_FIXED);
@@ -138,7 +135,24 @@ static int in_range(const fixed *f, int64_t now)
            && !((f->mask | f->vary) & ~fields) && f->keep_alive <= 1
            && f->no_sendfile <= 1 && f->keep_alive_max >= 0
            && f->keep_alive_timeout >= 0 && f->idle >= 0 && f->timeout >= 0
-           && f->size >= 0 && f->size == f->st.st_size;
+           && f->content >= 0 && f->size >= f->content
+           && !(f->flags & ~RESPONSE_FLAGS)
+           && (f->flags & RESPONSE_ENCODED || f->size == f->st.st_size);
+}
+
+/* The body of an encoded answer, which does not come along. */
+static int take_body(response *a, const fixed *f)
+{
+    if (!(f->flags & RESPONSE_ENCODED)
+        || a->framing != RESPONSE_FRAMING_CHUNKED) {
+        if (f->content != f->size) {
+            return -1;
+        }
+    }
+    a->content = f->content;
+    memcpy(a->digest, f->digest, sizeof(a->digest));
+    return f->flags & RESPONSE_ENCODED || !(f->digest[0] | f->digest[1]) ? 0
+                                                                         : -1;
 }
 
 /* Key and path of the lengths that @a f says, and nothing after the head. */
@@ -168,7 +182,8 @@ int peer_share_parse(const char *bytes, size_t len, int64_t now, lesson *out,
     path = key + f.key_len;
     memset(out, 0, sizeof(*out));
     if (response_learn(&out->answer, path + f.path_len, f.head_len, f.size,
-                       f.flags, head, &error)) {
+                       f.flags, head, &error)
+        || take_body(&out->answer, &f)) {
         return -1;
     }
     out->kind = f.kind;
@@ -191,7 +206,7 @@ int peer_share_parse(const char *bytes, size_t len, int64_t now, lesson *out,
     return 0;
 }
 
-int peer_share_read(const lesson **said)
+int peer_share_read(lesson **said)
 {
     uint32_t pid;
     size_t len;

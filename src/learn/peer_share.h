@@ -32,7 +32,7 @@ void peer_share_post(const lesson *l);
  *        is passed over: this process's own, too old, or not understood
  * @return 1, or 0: there is none now
  */
-int peer_share_read(const lesson **said);
+int peer_share_read(lesson **said);
 
 /*
  * Takes a message apart. Pure.
@@ -51,7 +51,7 @@ int peer_share_parse(const char *bytes, size_t len, int64_t now, lesson *out,
  * @param fixed receives the part of fixed length, PEER_SHARE_FIXED bytes
  * @param parts receives the whole: fixed, key, path, head
  */
-#define PEER_SHARE_FIXED 280
+#define PEER_SHARE_FIXED 304
 #define PEER_SHARE_PARTS 4
 void peer_share_write(const lesson *l, char fixed[PEER_SHARE_FIXED],
                       struct iovec parts[PEER_SHARE_PARTS]);

@@ -25,6 +25,7 @@
     X(FILE, "R6", "not exactly one whole file")                               \
     X(LINKS, "R6", "links are checked on the way to the file")                \
     X(YOUNG, "R6", "the file has just changed")                               \
+    X(BODY, "R6", "its compressed body cannot be repeated")                   \
     X(HEAD, "R7", "header fields that are not repeated")                      \
     X(VERIFY, "R8", "the answer cannot be made again byte for byte")
 /* clang-format on */

@@ -229,31 +229,50 @@ static reason_id r5_environment(verdict_subject *s)
                                                            : REASON_OK;
 }
 
+static apr_time_t time_of(const struct timespec *t)
+{
+    return apr_time_make(t->tv_sec, t->tv_nsec / 1000);
+}
+
+/* Of a compressed answer it is in the key, whatever Vary says. */
+static const uint64_t by_coding = UINT64_C(1) << REQUEST_ACCEPT_ENCODING;
+
 /* R6: one whole file, the one that was looked up, and settled. */
 static reason_id r6_one_file(verdict_subject *s)
 {
     const apr_finfo_t *f = &s->r->finfo;
-    const struct stat *st = &s->t->st;
-    apr_time_t mtime =
-        apr_time_make(st->st_mtim.tv_sec, st->st_mtim.tv_nsec / 1000);
+    trace *t = s->t;
+    const struct stat *st = &t->st;
+    apr_time_t mtime, settled;
 
-    if (!s->t->whole && s->t->filter) {
-        const char *name = filter_acted(s->r, s->t->filter);
-        const obstacle *o =
-            name ? obstacles_filter(s->server->index, name) : NULL;
-
-        s->detail = o ? apr_psprintf(s->r->pool, "%s: %s", name,
-                                     obstacle_text(s->r->pool, o))
-                      : (name ? name : s->t->filter);
-        return name ? REASON_FILTER : REASON_FILE;
+    if (!t->whole && t->filter) {
+        t->coding = filter_acted(s->r, t->filter);
+        t->st = t->source;
     }
-    if (!s->t->whole || (s->r->path_info && *s->r->path_info)
-        || f->filetype != APR_REG || !S_ISREG(st->st_mode)
-        || f->device != st->st_dev || f->inode != st->st_ino
-        || f->size != st->st_size || f->mtime != mtime) {
+    mtime = settled = time_of(&st->st_mtim);
+    /* A file that is edited while it is compressed shows it by its ctime. */
+    if (t->coding && time_of(&st->st_ctim) > settled) {
+        settled = time_of(&st->st_ctim);
+    }
+    if (!(t->coding ? t->sourced && t->note->vary & by_coding : t->whole)
+        || (s->r->path_info && *s->r->path_info) || f->filetype != APR_REG
+        || !S_ISREG(st->st_mode) || f->device != st->st_dev
+        || f->inode != st->st_ino || f->size != st->st_size
+        || f->mtime != mtime) {
+        s->detail = t->filter;
         return REASON_FILE;
     }
-    return s->r->request_time - mtime < SETTLED ? REASON_YOUNG : REASON_OK;
+    return s->r->request_time - settled < SETTLED ? REASON_YOUNG : REASON_OK;
+}
+
+/* What a filter makes of a tag when it is told to add its coding. */
+static const char *suffixed(const verdict_subject *s, const char *tag)
+{
+    size_t len = strlen(tag);
+
+    return len && tag[len - 1] == '"' ? apr_psprintf(
+               s->r->pool, "%.*s-%s\"", (int)len - 1, tag, s->t->coding)
+                                      : "";
 }
 
 /* R7: conditions and ranges are judged by ETag and Last-Modified; where these
@@ -264,6 +283,14 @@ static unsigned r7_flags(verdict_subject *s)
     const char *modified = apr_table_get(s->r->headers_out, "Last-Modified");
     const char *computed = ap_make_etag(s->r, 0);
     unsigned flags = s->t->filter ? RESPONSE_FILTERED : 0;
+
+    if (s->t->coding) {
+        flags |= RESPONSE_ENCODED;
+        if (etag && computed && !strcmp(etag, suffixed(s, computed))) {
+            flags |= RESPONSE_SUFFIXED;
+            etag = computed;
+        }
+    }
 
     if (s->server->plain || s->core->max_ranges != AP_MAXRANGES_UNSET
         || strcmp(etag ? etag : "", computed ? computed : "") != 0 || !modified
@@ -327,8 +354,9 @@ static reason_id r8_again(verdict_subject *s, response *a, char *copy)
     const conn_note *n = s->t->note;
     response_connection c = connection_of(s);
 
-    if (response_learn(a, s->t->head, s->t->head_len, s->t->st.st_size,
-                       r7_flags(s), copy, &s->detail)) {
+    if (response_learn(a, s->t->head, s->t->head_len,
+                       s->t->coding ? -1 : s->t->st.st_size, r7_flags(s), copy,
+                       &s->detail)) {
         return REASON_HEAD;
     }
     return response_is_exact(a, &n->req, conn_note_head(n), &c, s->t->head,
@@ -343,9 +371,45 @@ static reason_id (*const rules[])(verdict_subject *) = {
     r3_way_out, r5_environment, r6_one_file,
 };
 
+static verdict_subject subject_of(request_rec *r, trace *t)
+{
+    return (verdict_subject){
+        .r = r,
+        .t = t,
+        .server = vhost_of(r->server),
+        .core = ap_get_core_module_config(r->per_dir_config),
+    };
+}
+
+void rule_finish(request_rec *r, trace *t, int unchanged)
+{
+    verdict_subject s = subject_of(r, t);
+    capture *c = t->capture;
+    uint64_t digest[2];
+
+    /* A client that has gone says nothing about the answer. */
+    if (!c || (!c->whole && !c->error)) {
+        return;
+    }
+    s.detail = c->error;
+    if (!c->error) {
+        capture_digest(c->body, c->len, digest);
+        s.detail = !unchanged ? "the file changed while it was compressed"
+                   : response_set_body(&c->answer, c->body, c->len, digest)
+                       ? "its body is not as its head says"
+                       : NULL;
+    }
+    if (s.detail) {
+        verdict_refuse(&s, REASON_BODY);
+    }
+    else {
+        verdict_teach(&s, &c->answer, c->vary);
+    }
+}
+
 void rule_judge(request_rec *r, trace *t)
 {
-    verdict_subject s = {.r = r, .t = t};
+    verdict_subject s = subject_of(r, t);
     reason_id reason = REASON_OK;
     char copy[RESPONSE_HEAD];
     uint64_t vary = 0;
@@ -357,8 +421,6 @@ void rule_judge(request_rec *r, trace *t)
         s.detail = "answered by another request";
         reason = REASON_SHAPE;
     }
-    s.server = vhost_of(r->server);
-    s.core = ap_get_core_module_config(r->per_dir_config);
     for (i = 0; i < sizeof(rules) / sizeof(rules[0]) && reason == REASON_OK;
          i++) {
         reason = rules[i](&s);
@@ -374,7 +436,10 @@ void rule_judge(request_rec *r, trace *t)
     if (reason == REASON_OK) {
         reason = r8_again(&s, &a, copy);
     }
-    if (reason == REASON_OK) {
+    if (reason == REASON_OK && t->coding) {
+        t->capture = capture_make(r, &a, vary);
+    }
+    else if (reason == REASON_OK) {
         verdict_teach(&s, &a, vary);
     }
     else {

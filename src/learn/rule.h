@@ -11,7 +11,16 @@
 /* R3 when all filters have been inserted: marks the trace. */
 void rule_filters(request_rec *r, trace *t);
 
-/* Judges the request and posts the lesson, or counts and logs why not. */
+/* Judges the request by its head and posts the lesson, or counts and logs why
+ * not. Where a filter compressed it, what is fit waits for its body in
+ * t->capture. */
 void rule_judge(request_rec *r, trace *t);
+
+/*
+ * All of the file has gone through the filters: posts the lesson of a request
+ * that waits for its body, if that has gone out, or counts and logs why not.
+ * @param unchanged the file is what it was before its first byte was read
+ */
+void rule_finish(request_rec *r, trace *t, int unchanged);
 
 #endif

@@ -147,23 +147,6 @@ static void filters(judged *j)
     }
 }
 
-/* Answers that it compresses are httpd's; it does not cover the others. */
-static void compressing(judged *j)
-{
-    const char *names = word(j, 0);
-
-    filters(j);
-    if (j->out->reason == REASON_OK && names && filter_is_compressing(names)) {
-        stands(j, REASON_FILTER,
-               apr_psprintf(j->p,
-                            "%s compresses: answers to clients that "
-                            "accept it are httpd's",
-                            names),
-               "leave out what is compressed already or hardly shrinks");
-        j->out->partly = 1;
-    }
-}
-
 static void content_digest(judged *j)
 {
     if (!is_word(j, 0, "Off")) {
@@ -180,9 +163,9 @@ static const struct {
     {"Options", options},
     {"Require", require},
     {"SetHandler", set_handler},
-    {"SetOutputFilter", compressing},
-    {"AddOutputFilter", compressing},
-    {"AddOutputFilterByType", compressing},
+    {"SetOutputFilter", filters},
+    {"AddOutputFilter", filters},
+    {"AddOutputFilterByType", filters},
     {"ContentDigest", content_digest},
 };
 

@@ -13,6 +13,7 @@
 
 #include <sys/stat.h>
 
+#include "learn/capture.h"
 #include "learn/lesson.h"
 #include "learn/reason.h"
 
@@ -26,6 +27,10 @@ typedef struct trace {
     int whole;          /* 1: one FILE bucket over the file, and the end */
     struct stat st;     /* of that bucket's descriptor */
     const char *filter; /* that may compress, in the chain; or NULL */
+    const char *coding; /* by which one has; or NULL */
+    int sourced;        /* 1: as whole, but into the first of those filters */
+    struct stat source; /* of that descriptor, before its first byte is read */
+    capture *capture;   /* of the body, when the head is fit; or NULL */
     size_t head_len;    /* bytes of the head that were seen */
     char head[RESPONSE_HEAD];
 } trace;

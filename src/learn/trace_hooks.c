@@ -10,6 +10,11 @@
 #include "apr_portable.h"
 #include "apr_strings.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "cache/cache_file.h"
+
 #include "learn/conn_note.h"
 #include "learn/rule.h"
 #include "learn/trace.h"
@@ -17,7 +22,8 @@
 
 extern module AP_MODULE_DECLARE_DATA cpuaffinity_module;
 
-/* Above and below the protocol's own filters. */
+/* Above all filters that may compress; above and below the protocol's own. */
+static ap_filter_rec_t *source_filter;
 static ap_filter_rec_t *shape_filter;
 static ap_filter_rec_t *head_filter;
 
@@ -109,6 +115,9 @@ static void insert_filter(request_rec *r)
     }
     if (t && t->reason == REASON_OK) {
         ap_add_output_filter_handle(shape_filter, t, r, r->connection);
+        if (t->filter) {
+            ap_add_output_filter_handle(source_filter, t, r, r->connection);
+        }
     }
 }
 
@@ -140,24 +149,61 @@ static apr_file_t *whole_file(apr_bucket_brigade *bb, struct stat *st)
     return file;
 }
 
+static int is_named(const request_rec *r, apr_file_t *file)
+{
+    const char *name = NULL;
+
+    apr_file_name_get(&name, file);
+    return name && r->filename && !strcmp(name, r->filename);
+}
+
+static int is_still(int fd, const struct stat *st)
+{
+    cache_file_id before;
+
+    return !cache_file_identify(&before, st)
+           && cache_file_is_still(fd, &before);
+}
+
+/* R6: what goes into the first filter that may compress. All of it is read
+ * before this returns; the descriptor is ours, as the filters may close
+ * httpd's. */
+static apr_status_t look_at_source(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    trace *t = f->ctx;
+    apr_file_t *file =
+        f->r->output_filters == f ? whole_file(bb, &t->source) : NULL;
+    apr_os_file_t fd = -1;
+    apr_status_t rv;
+
+    if (file && is_named(f->r, file) && !apr_os_file_get(&fd, file)) {
+        fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        t->sourced = fd >= 0;
+    }
+    ap_remove_output_filter(f);
+    rv = ap_pass_brigade(f->next, bb);
+    if (t->sourced) {
+        rule_finish(f->r, t, is_still(fd, &t->source));
+        close(fd);
+    }
+    return rv;
+}
+
 /* R6: what goes into the protocol's filters. */
 static apr_status_t look_at_shape(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     trace *t = f->ctx;
     apr_file_t *file = whole_file(bb, &t->st);
-    const char *name = NULL;
 
-    if (file) {
-        apr_file_name_get(&name, file);
-        t->whole = name && f->r->filename && !strcmp(name, f->r->filename);
-    }
+    t->whole = file && is_named(f->r, file);
     ap_remove_output_filter(f);
     return ap_pass_brigade(f->next, bb);
 }
 
-/* Copies what there is of the head. @return 1: the empty line has come; -1:
- * this is no head that we can read; 0: more is to come */
-static int collect_head(trace *t, apr_bucket_brigade *bb)
+/* Copies what there is of the head, and sets @a next to the bucket behind it.
+ * @return 1: the empty line has come; -1: this is no head that we can read; 0:
+ * more is to come */
+static int collect_head(trace *t, apr_bucket_brigade *bb, apr_bucket **next)
 {
     apr_bucket *e;
 
@@ -165,6 +211,8 @@ static int collect_head(trace *t, apr_bucket_brigade *bb)
          e = APR_BUCKET_NEXT(e)) {
         const char *data;
         apr_size_t len;
+
+        *next = APR_BUCKET_NEXT(e);
 
         if (APR_BUCKET_IS_METADATA(e)) {
             continue;
@@ -184,17 +232,26 @@ static int collect_head(trace *t, apr_bucket_brigade *bb)
     return 0;
 }
 
-/* The final head: below it only connection filters stand. */
+/* The final head and what follows it: below only connection filters stand. */
 static apr_status_t look_at_head(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     trace *t = f->ctx;
-    int done = collect_head(t, bb);
+    apr_bucket *e = APR_BRIGADE_FIRST(bb);
 
-    if (done) {
+    if (!t->capture) {
+        int done = collect_head(t, bb, &e);
+
         if (done < 0) {
             trace_mark(f->r, REASON_HEAD, "its head cannot be read");
         }
-        rule_judge(f->r, t);
+        if (done) {
+            rule_judge(f->r, t);
+        }
+        if (done && !t->capture) {
+            ap_remove_output_filter(f);
+        }
+    }
+    if (t->capture && capture_take(t->capture, bb, e)) {
         ap_remove_output_filter(f);
     }
     return ap_pass_brigade(f->next, bb);
@@ -216,6 +273,9 @@ void trace_hooks_register(apr_pool_t *p)
     ap_hook_handler(trace_hooks_handler, NULL, NULL, APR_HOOK_REALLY_LAST - 1);
     shape_filter = ap_register_output_filter("CPUAFFINITY_SHAPE", look_at_shape,
                                              NULL, AP_FTYPE_PROTOCOL - 1);
+    source_filter = ap_register_output_filter(
+        "CPUAFFINITY_SOURCE", look_at_source, NULL, AP_FTYPE_CONTENT_SET - 1);
+    /* Below the filter that makes chunks. */
     head_filter = ap_register_output_filter("CPUAFFINITY_HEAD", look_at_head,
-                                            NULL, AP_FTYPE_PROTOCOL + 1);
+                                            NULL, AP_FTYPE_TRANSCODE + 1);
 }

@@ -77,6 +77,10 @@ void verdict_teach(verdict_subject *s, const response *a, uint64_t vary)
     l->vary = vary;
     l->when = clock_ms();
     l->st = s->t->st;
+    if (s->t->capture && kind == LESSON_ANSWER) {
+        l->body = s->t->capture->body;
+        s->t->capture->body = NULL;
+    }
     l->server.server = v;
     l->server.keep_alive = v->keep_alive;
     l->server.keep_alive_max = v->keep_alive_max;

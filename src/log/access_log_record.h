@@ -22,13 +22,13 @@ typedef struct access_log_record {
     const char *path; /* the file */
     apr_time_t start; /* wall clock, µs: the request was read */
     int status;       /* 200, 206, 304 */
-    int64_t body;     /* bytes of the body that were sent */
-    int64_t sent;     /* all bytes that were sent (%O) */
-    int keepalives;   /* response_reply.keepalives */
-    int keepalive;    /* response_reply.keepalive */
-    int piped;        /* 1: its bytes were there when the answer before it was
+    int64_t body;   /* bytes of the body that were sent, without chunks (%B) */
+    int64_t sent;   /* all bytes that were sent (%O) */
+    int keepalives; /* response_reply.keepalives */
+    int keepalive;  /* response_reply.keepalive */
+    int piped;      /* 1: its bytes were there when the answer before it was
                        done; mod_logio then counts one more for %I */
-    int aborted;      /* 1: the client went away, or sending failed */
+    int aborted;    /* 1: the client went away, or sending failed */
 } access_log_record;
 
 #endif

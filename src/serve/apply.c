@@ -79,7 +79,7 @@ static void audit(loop *l, serve_state *st, const lesson *said)
     key_hints_clear();
 }
 
-void apply_lesson(loop *l, serve_state *st, const lesson *said)
+void apply_lesson(loop *l, serve_state *st, lesson *said)
 {
     if (said->ask == CONN_NOTE_AUDIT) {
         audit(l, st, said);
@@ -97,8 +97,9 @@ void apply_lesson(loop *l, serve_state *st, const lesson *said)
         || learn_is_off(said->server.server)) {
         return;
     }
-    if (cache_learn(st->cache, said->key, said->key_len, &said->answer,
-                    said->path, &said->st, said->when, &said->server)
+    if (cache_learn_body(st->cache, said->key, said->key_len, &said->answer,
+                         said->path, &said->st, said->when, &said->server,
+                         &said->body)
         == CACHE_LIVE) {
         key_hints_add(said->key, said->key_len);
         if (l->row) {

@@ -8,7 +8,7 @@
 
 #include "serve/state.h"
 
-/* Takes one lesson in; it stays the caller's. */
-void apply_lesson(loop *l, serve_state *st, const lesson *said);
+/* Takes one lesson in; it stays the caller's, but its body may be kept. */
+void apply_lesson(loop *l, serve_state *st, lesson *said);
 
 #endif

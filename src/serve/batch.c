@@ -187,7 +187,7 @@ static batch_state make(batch *b, cache_entry *e, const request *req,
 static void count(batch *b, const request *req, const response_reply *reply)
 {
     score_add(&b->st->score, req->consumed + (b->st->lines.piped != 0),
-              reply->head_len, reply->body_len);
+              reply->head_len, reply->body_len, reply->content);
     seat_row *row = b->l->row;
 
     if (row) {

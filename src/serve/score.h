@@ -39,12 +39,13 @@ static inline void score_work(score *s)
 }
 
 /* An answer is in the batch. httpd counts what came and what was sent when
- * there is mod_logio, else bodies. */
-static inline void score_add(score *s, size_t in, size_t head, int64_t body)
+ * there is mod_logio, else bodies, without chunks (@a content). */
+static inline void score_add(score *s, size_t in, size_t head, int64_t body,
+                             int64_t content)
 {
     s->batch.answers++;
     s->batch.in += s->logio ? (int64_t)in : 0;
-    s->batch.out += (s->logio ? (int64_t)head : 0) + body;
+    s->batch.out += s->logio ? (int64_t)head + body : content;
 }
 
 /* The batch has ended, but for the last @a left bytes. */

@@ -21,6 +21,8 @@ APLOG_USE_MODULE(cpuaffinity);
 
 /* Lessons taken per turn from each side. */
 #define LESSONS 32
+/* And of their bodies about so many bytes, which are compared. */
+#define BODIES SEND_SLICE
 /* The least to be kept for slow clients; normally a quarter of
  * FixedStaticMemory. */
 #define KEPT_LEAST (1024 * 1024)
@@ -30,11 +32,12 @@ APLOG_USE_MODULE(cpuaffinity);
 /* What was learned here and in the other processes. */
 static void study(loop *l, serve_state *st)
 {
-    const lesson *heard;
-    lesson *said;
+    lesson *said, *heard;
+    int64_t bodies = 0;
     int n, m;
 
-    for (n = 0; n < LESSONS && (said = outbox_next()); n++) {
+    for (n = 0; n < LESSONS && bodies < BODIES && (said = outbox_next()); n++) {
+        bodies += said->body ? said->answer.size : 0;
         apply_lesson(l, st, said);
         lesson_free(said);
     }
@@ -43,7 +46,7 @@ static void study(loop *l, serve_state *st)
             apply_lesson(l, st, heard);
         }
     }
-    if (n == LESSONS || m == LESSONS) {
+    if (n == LESSONS || m == LESSONS || bodies >= BODIES) {
         loop_wake(l);
     }
 }

@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     copy = malloc(head_len + 1);
     other = malloc(head_len + 1);
     if (response_learn(&a, head, head_len, data[0] | (data[1] & 15) << 8,
-                       data[2] & 3, copy, &error)
+                       data[2] & RESPONSE_FLAGS, copy, &error)
         == 0) {
         CHECK(a.head_len <= head_len && a.slot <= a.head_len);
         response_copy(&b, &a, other);

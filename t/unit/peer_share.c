@@ -190,7 +190,7 @@ static void tell(int n)
 static void test_processes(void)
 {
     apr_pool_t *p;
-    const lesson *l;
+    lesson *l;
     int n = 0, own = 0;
     pid_t pid;
 

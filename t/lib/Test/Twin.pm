@@ -8,6 +8,7 @@ package Test::Twin;
 #   my $t = Test::Twin->new(conf => "...", modules => [...]);
 #   $t->file('a/b.txt', "text");        # under both document roots, settled
 #   $t->start;
+#   $t->settle;                         # where answers are compressed
 #   $t->learn($t->request('/a/b.txt')); # sent until it would be known
 #   $t->same('what', $request, from => '127.0.0.2');
 #   $t->hits;                           # answers of the loop so far
@@ -16,6 +17,7 @@ package Test::Twin;
 use strict;
 use warnings;
 use File::Basename qw(dirname);
+use File::Find qw(find);
 use File::Path qw(make_path);
 use IO::Select;
 use IO::Socket::INET;
@@ -66,6 +68,21 @@ sub file {
         my $then = $o{mtime} // 1_700_000_000;
         utime $then, $then, $path;
     }
+}
+
+# Waits until every file is so old by its ctime, too, that httpd's answer with
+# it may be learned where a filter reads it.
+sub settle {
+    my ($self) = @_;
+    my $last = 0;
+    for my $h ($self->both) {
+        find({ no_chdir => 1, wanted => sub {
+            my $ctime = (Time::HiRes::stat $_)[10];
+            $last = $ctime if -f _ && $ctime > $last;
+        } }, $h->root . '/htdocs');
+    }
+    sleep 0.02 while time < $last + 2.05;
+    return $self;
 }
 
 # Calls the sub with each of the document roots.

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "learn/capture.h"
+
+#include "http_protocol.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/siphash.h"
+
+#define ROOM_FIRST 16384
+
+static struct {
+    uint64_t key[2][2];
+    int made;
+} secret;
+
+int capture_init(void)
+{
+    secret.made =
+        getrandom(secret.key, sizeof(secret.key), 0) == sizeof(secret.key);
+    return secret.made ? 0 : -1;
+}
+
+static apr_status_t drop(void *data)
+{
+    capture *c = data;
+
+    free(c->body);
+    c->body = NULL;
+    return APR_SUCCESS;
+}
+
+capture *capture_make(request_rec *r, const response *a, uint64_t vary)
+{
+    capture *c;
+
+    if (!secret.made) {
+        return NULL;
+    }
+    c = apr_pcalloc(r->pool, sizeof(*c));
+    response_copy(&c->answer, a, apr_palloc(r->pool, a->head_len));
+    c->vary = vary;
+    apr_pool_cleanup_register(r->pool, c, drop, apr_pool_cleanup_null);
+    return c;
+}
+
+/* @return NULL or why not */
+static const char *add(capture *c, const char *data, size_t len)
+{
+    if (len > CAPTURE_MOST - c->len) {
+        return "its compressed body is longer than 1 MiB";
+    }
+    if (len > c->room - c->len) {
+        size_t room = c->room ? c->room : ROOM_FIRST;
+        char *body;
+
+        while (room < c->len + len) {
+            room *= 2;
+        }
+        body = realloc(c->body, room);
+        if (!body) {
+            return "no memory for its compressed body";
+        }
+        c->body = body;
+        c->room = room;
+    }
+    memcpy(c->body + c->len, data, len);
+    c->len += len;
+    return NULL;
+}
+
+int capture_take(capture *c, apr_bucket_brigade *bb, apr_bucket *e)
+{
+    for (; e != APR_BRIGADE_SENTINEL(bb); e = APR_BUCKET_NEXT(e)) {
+        const char *data;
+        apr_size_t len;
+
+        if (APR_BUCKET_IS_EOS(e)) {
+            c->whole = 1;
+            return 1;
+        }
+        if (APR_BUCKET_IS_METADATA(e)) {
+            if (AP_BUCKET_IS_ERROR(e)) {
+                c->error = "an error came behind its head";
+                return 1;
+            }
+            continue;
+        }
+        /* What a filter made is in memory. */
+        if (APR_BUCKET_IS_FILE(e)
+            || apr_bucket_read(e, &data, &len, APR_NONBLOCK_READ)
+                   != APR_SUCCESS) {
+            c->error = "its compressed body cannot be read";
+            return 1;
+        }
+        c->error = add(c, data, len);
+        if (c->error) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void capture_digest(const char *bytes, size_t len, uint64_t digest[2])
+{
+    digest[0] = siphash_13(secret.key[0], bytes, len);
+    digest[1] = siphash_13(secret.key[1], bytes, len);
+}
