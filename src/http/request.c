@@ -306,9 +306,10 @@ static int same(const char *p, size_t len, const char *lower)
 }
 
 /*
- * A list of "close" and "keep-alive" and nothing else. httpd's own search takes
- * any prefix of those words for the word ("Connection: c" closes), and other
- * tokens may name an upgrade: both are left to httpd.
+ * A list of "close", "keep-alive" and "TE" and nothing else. httpd's own search
+ * takes any prefix of the first two for the word ("Connection: c" closes), and
+ * other tokens may name an upgrade: both are left to httpd. TE goes with the
+ * field of that name, which nobody reads.
  */
 static int connection_ok(request *req, const char *p, const char *end)
 {
@@ -322,7 +323,7 @@ static int connection_ok(request *req, const char *p, const char *end)
         else if (same(from, (size_t)(p - from), "keep-alive")) {
             req->keep_alive = 1;
         }
-        else {
+        else if (!same(from, (size_t)(p - from), "te")) {
             return 0;
         }
         while (p < end && *p == ' ') {

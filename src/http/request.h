@@ -64,7 +64,8 @@ static inline int request_is_whole(const request *req)
     const uint64_t less = (uint64_t)1 << REQUEST_RANGE
                           | (uint64_t)1 << REQUEST_IF_RANGE
                           | (uint64_t)1 << REQUEST_IF_NONE_MATCH
-                          | (uint64_t)1 << REQUEST_IF_MODIFIED_SINCE;
+                          | (uint64_t)1 << REQUEST_IF_MODIFIED_SINCE
+                          | (uint64_t)1 << REQUEST_IF_UNMODIFIED_SINCE;
 
     return !req->head_only && !(req->present & less);
 }

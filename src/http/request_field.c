@@ -53,12 +53,21 @@ static int is_token(const char *name, size_t len)
 
 static int is_same(const row *r, const char *name, size_t len)
 {
-    size_t i;
+    const uint64_t lower = 0x2020202020202020;
+    uint64_t x, y;
+    size_t i = 0;
 
     if (r->len != len) {
         return 0;
     }
-    for (i = 0; i < len; i++) {
+    for (; i + 8 <= len; i += 8) {
+        memcpy(&x, name + i, 8);
+        memcpy(&y, r->name + i, 8);
+        if ((x | lower) != y) {
+            return 0;
+        }
+    }
+    for (; i < len; i++) {
         if ((name[i] | 0x20) != r->name[i]) {
             return 0;
         }

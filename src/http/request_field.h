@@ -23,6 +23,7 @@
     X(IF_RANGE, "if-range", "reproduced")                                     \
     X(IF_NONE_MATCH, "if-none-match", "reproduced")                           \
     X(IF_MODIFIED_SINCE, "if-modified-since", "reproduced")                   \
+    X(IF_UNMODIFIED_SINCE, "if-unmodified-since", "no effect, or httpd's")    \
     X(ACCEPT_ENCODING, "accept-encoding", "in the key")                       \
     X(ACCEPT, "accept", NEGOTIATED)                                           \
     X(ACCEPT_CHARSET, "accept-charset", NEGOTIATED)                           \
@@ -41,12 +42,9 @@
     X("expect", "httpd answers 100 or 417")                                   \
     X("http2-settings", UPGRADE)                                              \
     X("if-match", "httpd may answer 412")                                     \
-    X("if-unmodified-since", "httpd may answer 412")                          \
-    X("max-forwards", "counted by proxies")                                   \
     X("negotiate", "read by mod_negotiation")                                 \
     X("proxy-authorization", "who the client is is asked each time")          \
     X("request-range", "an old name of Range")                                \
-    X("te", "belongs to this connection")                                     \
     X("trailer", BODY)                                                        \
     X("transfer-encoding", BODY)                                              \
     X("upgrade", UPGRADE)

@@ -23,7 +23,7 @@
     X(TWICE, "twice", "a field that came twice")                              \
     X(SYNTAX, "syntax", "bytes or line ends that only httpd judges")          \
     X(HOST, "host", "no Host, or one that is not a plain name")               \
-    X(CONNECTION, "connection", "Connection is not close or keep-alive")      \
+    X(CONNECTION, "connection", "Connection is not close, keep-alive or TE") \
     X(KEY, "key", "no key: the target or a field is too long")                \
     X(SETENVIF, "setenvif", "a SetEnvIf or BrowserMatch may match")
 /* clang-format on */

@@ -165,6 +165,21 @@ static enum match modified_since(const response *a, const request *req,
                : YES;
 }
 
+/* If-Unmodified-Since alone, and without a change since then: as if it were
+ * not there. Else 412 is httpd's to say, what it makes of odd dates, and of
+ * other conditions beside it: it does not look at them. */
+static int is_unmodified(const response *a, const request *req,
+                         const char *head)
+{
+    const uint64_t others = (uint64_t)1 << REQUEST_IF_NONE_MATCH
+                            | (uint64_t)1 << REQUEST_IF_MODIFIED_SINCE
+                            | (uint64_t)1 << REQUEST_IF_RANGE;
+
+    return !(req->present & others) && a->modified > 0
+           && date_of(value_of(req, head, REQUEST_IF_UNMODIFIED_SINCE))
+                  >= a->modified;
+}
+
 /* If-Range wants the strong validator itself; anything else means the whole
  * file. */
 static enum match if_range(const response *a, const request *req,
@@ -261,7 +276,9 @@ response_cond_result response_cond_judge(const response *a, const request *req,
     int has_range = request_has(req, REQUEST_RANGE);
     int has_if_range = has_range && request_has(req, REQUEST_IF_RANGE);
 
-    if (a->plain || (has_range && response_is_encoded(a))) {
+    if (a->plain || (has_range && response_is_encoded(a))
+        || (request_has(req, REQUEST_IF_UNMODIFIED_SINCE)
+            && !is_unmodified(a, req, head))) {
         return RESPONSE_COND_DECLINE;
     }
     if (has_none) {

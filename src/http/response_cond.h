@@ -21,7 +21,8 @@ typedef enum response_cond_result {
 #define RESPONSE_COND_FIELDS                                                   \
     ((uint64_t)1 << REQUEST_RANGE | (uint64_t)1 << REQUEST_IF_RANGE            \
      | (uint64_t)1 << REQUEST_IF_NONE_MATCH                                    \
-     | (uint64_t)1 << REQUEST_IF_MODIFIED_SINCE)
+     | (uint64_t)1 << REQUEST_IF_MODIFIED_SINCE                                \
+     | (uint64_t)1 << REQUEST_IF_UNMODIFIED_SINCE)
 
 /*
  * @param now seconds since 1970 when the request came

@@ -32,7 +32,7 @@ static void reasons(void)
         {"GET / FTP/1.1\r\n", REQUEST_WHY_VERSION, ""},
         {"GET / HTTP/1.1\n", REQUEST_WHY_SYNTAX, ""},
         {F("Negotiate: secret\r\n"), REQUEST_WHY_FIELD, "Negotiate"},
-        {F("te: a\r\n"), REQUEST_WHY_FIELD, "te"},
+        {F("trailer: a\r\n"), REQUEST_WHY_FIELD, "trailer"},
         {"GET / HTTP/1.1\r\n" H "If-Match:", REQUEST_WHY_FIELD, "If-Match"},
         {F("content-Length: 0\r\n"), REQUEST_WHY_BODY, "content-Length"},
         {F("Transfer-Encoding: x\r\n"), REQUEST_WHY_BODY, "Transfer-Encoding"},

@@ -93,7 +93,8 @@ my @usual_fields = ('Accept: */*', 'Accept: text/html, */*;q=0.1',
 
 my @connections = ('close', 'keep-alive', 'Keep-Alive', 'CLOSE',
     'keep-alive, close', 'close, keep-alive', 'x', '', 'Upgrade',
-    'keep-alive,', 'close;q=1', 'keep-alive, Host', ' close ', 'TE, close');
+    'keep-alive,', 'close;q=1', 'keep-alive, Host', ' close ', 'TE, close',
+    'TE', 'te,keep-alive', 'T', 'close, TE, x');
 
 my @openings = ("PROXY TCP4 127.0.0.1 127.0.0.1 1 2\r\n",
     "\x0d\x0a\x0d\x0a\x00\x0d\x0aQUIT\x0a\x21\x11\x00\x0c"
@@ -102,6 +103,17 @@ my @openings = ("PROXY TCP4 127.0.0.1 127.0.0.1 1 2\r\n",
     "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", "\r\n", "\r\n\r\n",
     "\n", "\n\n", "\r", " ", "\0", "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n"
         . "\r\n\r\n", "SSH-2.0-x\r\n", "\xff\xfe");
+
+my @letters = (split(//, "!#\$%&'*+-.^_`|~"), 'a' .. 'z', 'A' .. 'Z', 0 .. 9);
+
+# A field that nobody reads, or of a name close to one that somebody reads.
+sub _stranger {
+    my $name = _chance(.2) ? _one(qw(Range Host Expect TE Cookie Via If-Match))
+        : 'X-';
+    $name .= _one(@letters) for 1 .. 1 + rand 12;
+    return "$name:" . _one('', ' ', "\t", ' a', ' a, b', ' "x"  ', 'Host: b',
+        ' ' . 'l' x rand 200);
+}
 
 # Conditions and ranges on a file: like what caches, downloaders and
 # attackers send.
@@ -131,7 +143,7 @@ sub _conditions {
     push @f, 'Range: ' . _one(@range) if _chance(.4);
     push @f, 'If-Range: ' . _one(@if_range) if _chance(.2);
     push @f, 'If-Match: ' . _one(@none) if _chance(.04);
-    push @f, 'If-Unmodified-Since: ' . _one(@since) if _chance(.04);
+    push @f, 'If-Unmodified-Since: ' . _one(@since) if _chance(.1);
     return @f;
 }
 
@@ -146,6 +158,7 @@ sub plain {
     push @f, "If-None-Match: $etag" if _chance(.1);
     push @f, 'If-Modified-Since: ' . _date($mtime) if _chance(.1);
     push @f, 'Range: bytes=0-99' if _chance(.05);
+    push @f, _stranger() if _chance(.3);
     return (join("\r\n", "$method $path HTTP/1.1", @f, '', ''), $method);
 }
 
@@ -158,6 +171,7 @@ sub _fields {
     push @f, 'Connection: ' . _one(@connections) if _chance(.2);
     push @f, $self->_conditions($path) if _chance(.5);
     push @f, _one(@odd_fields) for 1 .. (_chance(.15) ? 1 + rand 2 : 0);
+    push @f, map _stranger(), 1 .. rand 5 if _chance(.2);
     push @f, map "X-$_: x", 1 .. _one(40, 99, 105) if _chance(.01);
     push @f, _one(@f) if @f && _chance(.05);    # a duplicate
     return _chance(.3) ? shuffle(@f) : @f;
