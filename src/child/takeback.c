@@ -87,17 +87,19 @@ static int give(conn_rec *c, loop *l, handoff *p)
 }
 
 /* Is it a request that the loop may answer? */
-static int is_mine(const conn_rec *c, const serve_state *st, const char *buf,
+static int is_mine(conn_rec *c, const serve_state *st, const char *buf,
                    size_t n, request *req)
 {
     request_verdict v = request_recognise(buf, n, &st->limits, req);
 
     if (v == REQUEST_NOT_MINE) {
+        conn_note_set_why(c, req->why);
         not_mine_count(req->why);
         not_mine_name(c, req, buf);
         return 0;
     }
     if (v == REQUEST_MINE && setenvif_has_match(req, buf)) {
+        conn_note_set_why(c, REQUEST_WHY_SETENVIF);
         not_mine_count(REQUEST_WHY_SETENVIF);
         return 0;
     }

@@ -303,7 +303,7 @@ const char *door_bytes(apr_socket_t *socket, size_t *len)
 {
     const handoff *cargo = cargo_of(socket);
 
-    if (!cargo || cargo->note || !cargo->len) {
+    if (!cargo || !cargo->len) {
         return NULL;
     }
     *len = cargo->len;

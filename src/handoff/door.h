@@ -80,8 +80,8 @@ int door_take(door *d, handoff *p);
 void *door_note(const conn_rec *c);
 
 /*
- * The bytes that came with a connection without a note, as long as they have
- * not been given back; NULL: none. In insert_network_bucket, ahead of the
+ * The bytes that came with a connection, as long as they have not been given
+ * back; NULL: none. In insert_network_bucket, ahead of the
  * door's own hook.
  */
 const char *door_bytes(apr_socket_t *socket, size_t *len);

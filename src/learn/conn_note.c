@@ -37,6 +37,8 @@ typedef struct note_slot {
     conn_note *note;         /* attached; owned */
     int fresh;               /* it was not taken yet */
     int asked;               /* the door's note was taken */
+    int next_why;            /* of the next request: request_why + 1; 0: none */
+    int why;                 /* the same of the last that was created */
     const conn_note *taught; /* of the last request, if it was learned */
     const server_rec *host;  /* of the last request; NULL: none yet */
 } note_slot;
@@ -74,10 +76,56 @@ void conn_note_attach(conn_rec *c, conn_note *note)
     slot->asked = 1;
 }
 
+conn_note *conn_note_not_mine(request_why why)
+{
+    /* Each why is written once or more often, always the same. */
+    static conn_note notes[REQUEST_WHYS];
+    conn_note *n = &notes[why];
+
+    __atomic_store_n(&n->why, (uint8_t)why, __ATOMIC_RELAXED);
+    __atomic_store_n(&n->ask, (uint8_t)CONN_NOTE_WHY, __ATOMIC_RELAXED);
+    return n;
+}
+
+void conn_note_set_why(conn_rec *c, request_why why)
+{
+    note_slot *slot = slot_of(c);
+
+    slot->fresh = 0;
+    slot->asked = 1;
+    slot->next_why = (int)why + 1;
+}
+
+int conn_note_why(conn_rec *c)
+{
+    note_slot *slot =
+        c->master ? NULL
+                  : ap_get_module_config(c->conn_config, &cpuaffinity_module);
+    int why = slot ? slot->why : 0;
+
+    if (slot) {
+        slot->why = 0;
+    }
+    return why - 1;
+}
+
+/* The door's note, if it is about a request that is mine. */
+static const conn_note *from_door(const conn_rec *c, int *why)
+{
+    const conn_note *n = door_note(c);
+
+    *why = n && n->ask == CONN_NOTE_WHY ? n->why + 1 : 0;
+    return *why ? NULL : n;
+}
+
 const conn_note *conn_note_take(conn_rec *c)
 {
     note_slot *slot = ap_get_module_config(c->conn_config, &cpuaffinity_module);
 
+    if (slot) {
+        slot->why = slot->next_why;
+        slot->next_why = 0;
+    }
     if (slot && slot->fresh) {
         slot->fresh = 0;
         return slot->note;
@@ -86,15 +134,18 @@ const conn_note *conn_note_take(conn_rec *c)
     if (slot && slot->asked) {
         return NULL;
     }
-    slot_of(c)->asked = 1;
-    return door_note(c);
+    slot = slot_of(c);
+    slot->asked = 1;
+    return from_door(c, &slot->why);
 }
 
 int conn_note_is_waiting(conn_rec *c)
 {
     note_slot *slot = ap_get_module_config(c->conn_config, &cpuaffinity_module);
 
-    return slot && slot->asked ? slot->fresh : door_note(c) != NULL;
+    int why;
+
+    return slot && slot->asked ? slot->fresh : from_door(c, &why) != NULL;
 }
 
 void conn_note_taught(conn_rec *c, const conn_note *note)

@@ -15,7 +15,8 @@
 typedef enum conn_note_ask {
     CONN_NOTE_NEW,   /* the loop cannot answer */
     CONN_NOTE_AUDIT, /* it could: the answers are compared */
-    CONN_NOTE_AGAIN  /* it could, but its answer is getting old */
+    CONN_NOTE_AGAIN, /* it could, but its answer is getting old */
+    CONN_NOTE_WHY    /* it is not mine: only why is set */
 } conn_note_ask;
 
 /* A request that is mine, and that httpd is asked to answer. */
@@ -26,6 +27,7 @@ typedef struct conn_note {
     int keepalives; /* answered on the connection before it */
     uint8_t first;  /* it is the first request of its connection */
     uint8_t ask;    /* conn_note_ask */
+    uint8_t why;    /* request_why, with CONN_NOTE_WHY */
     uint16_t key_len;
     unsigned char bytes[]; /* the key, then the head (req.consumed bytes) */
 } conn_note;
@@ -45,6 +47,17 @@ conn_note *conn_note_make(const request *req, const char *head,
                           const unsigned char *key, size_t key_len,
                           uint64_t vary, int keepalives, int first,
                           conn_note_ask ask, int64_t now);
+
+/* The note of a request that is not mine: static, nothing frees it. It is never
+ * taken, only conn_note_why() tells of it. Any thread. */
+conn_note *conn_note_not_mine(request_why why);
+
+/* The same for the next request of @a c. The worker serving c. */
+void conn_note_set_why(conn_rec *c, request_why why);
+
+/* Why the last request that was created on @a c was not mine, a request_why,
+ * once; -1: nobody said so. The worker serving c. */
+int conn_note_why(conn_rec *c);
 
 /* Gives the next request of @a c a note, which is owned by the connection
  * from now on. A note that was not used is dropped. The worker serving c. */

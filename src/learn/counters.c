@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "learn/counters.h"
 
-#include "http/request_why.h"
+#include "learn/cost.h"
 
 #include "base/shared_mem.h"
 
 typedef struct shared {
     uint64_t refused[REASON_COUNT];
     uint64_t not_mine[REQUEST_WHYS];
-    uint32_t offs;     /* vhosts that were turned off */
-    uint32_t server[]; /* bits: reasons that were logged; OFF_BIT */
+    uint32_t offs;    /* vhosts that were turned off */
+    uint64_t costs[]; /* COSTS of each server, then one for each obstacle,
+                        * then, of 32 bits, server: reasons logged, OFF_BIT */
 } shared;
 
 #define OFF_BIT (1u << 31)
 
 static struct {
     shared_mem memory;
-    shared *mem; /* in it; NULL: there is none */
+    shared *mem;      /* in it; NULL: there is none */
+    uint32_t *server; /* in it: bits: reasons that were logged; OFF_BIT */
+    uint64_t *met;    /* in it */
     unsigned servers;
+    unsigned obstacles;
+    int64_t since;
 } counts;
 
 static apr_status_t forget(void *unused)
@@ -26,18 +31,26 @@ static apr_status_t forget(void *unused)
         shared_mem_free(&counts.memory);
         counts.mem = NULL;
     }
-    counts.servers = 0;
+    counts.servers = counts.obstacles = 0;
+    counts.since = 0;
     return APR_SUCCESS;
 }
 
-int counters_make(apr_pool_t *p, unsigned servers)
+int counters_make(apr_pool_t *p, unsigned servers, unsigned obstacles)
 {
+    size_t cells = (size_t)servers * COSTS + obstacles;
+
     if (shared_mem_make(&counts.memory, "cpuaffinity-counts",
-                        sizeof(shared) + servers * sizeof(uint32_t))) {
+                        sizeof(shared) + cells * sizeof(uint64_t)
+                            + servers * sizeof(uint32_t))) {
         return -1;
     }
     counts.mem = counts.memory.at;
+    counts.met = counts.mem->costs + (size_t)servers * COSTS;
+    counts.server = (uint32_t *)(counts.met + obstacles);
     counts.servers = servers;
+    counts.obstacles = obstacles;
+    counts.since = apr_time_sec(apr_time_now());
     apr_pool_cleanup_register(p, NULL, forget, apr_pool_cleanup_null);
     return 0;
 }
@@ -50,9 +63,8 @@ int counters_refused(reason_id reason, unsigned server)
         return 0;
     }
     __atomic_fetch_add(&counts.mem->refused[reason], 1, __ATOMIC_RELAXED);
-    return !(
-        __atomic_fetch_or(&counts.mem->server[server], bit, __ATOMIC_RELAXED)
-        & bit);
+    return !(__atomic_fetch_or(&counts.server[server], bit, __ATOMIC_RELAXED)
+             & bit);
 }
 
 uint64_t counters_get(reason_id reason)
@@ -76,12 +88,50 @@ uint64_t counters_get_not_mine(unsigned why)
                : 0;
 }
 
+void counters_cost(unsigned server, unsigned cause)
+{
+    if (counts.mem && server < counts.servers && cause < COSTS) {
+        __atomic_fetch_add(&counts.mem->costs[(size_t)server * COSTS + cause],
+                           1, __ATOMIC_RELAXED);
+    }
+}
+
+uint64_t counters_get_cost(unsigned server, unsigned cause)
+{
+    return counts.mem && server < counts.servers && cause < COSTS
+               ? __atomic_load_n(
+                   &counts.mem->costs[(size_t)server * COSTS + cause],
+                   __ATOMIC_RELAXED)
+               : 0;
+}
+
+int counters_met(unsigned obstacle)
+{
+    if (!counts.mem || obstacle >= counts.obstacles) {
+        return -1;
+    }
+    __atomic_fetch_add(&counts.met[obstacle], 1, __ATOMIC_RELAXED);
+    return 0;
+}
+
+uint64_t counters_get_met(unsigned obstacle)
+{
+    return counts.mem && obstacle < counts.obstacles
+               ? __atomic_load_n(&counts.met[obstacle], __ATOMIC_RELAXED)
+               : 0;
+}
+
+int64_t counters_since(void)
+{
+    return counts.since;
+}
+
 void counters_off(unsigned server)
 {
     if (counts.mem && server < counts.servers
-        && !(__atomic_fetch_or(&counts.mem->server[server], OFF_BIT,
-                               __ATOMIC_RELAXED)
-             & OFF_BIT)) {
+        && !(
+            __atomic_fetch_or(&counts.server[server], OFF_BIT, __ATOMIC_RELAXED)
+            & OFF_BIT)) {
         __atomic_fetch_add(&counts.mem->offs, 1, __ATOMIC_RELEASE);
     }
 }
@@ -95,6 +145,6 @@ unsigned counters_offs(void)
 int counters_is_off(unsigned server)
 {
     return !counts.mem || server >= counts.servers
-           || (__atomic_load_n(&counts.mem->server[server], __ATOMIC_RELAXED)
+           || (__atomic_load_n(&counts.server[server], __ATOMIC_RELAXED)
                & OFF_BIT);
 }

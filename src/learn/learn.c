@@ -61,6 +61,21 @@ const obstacle *learn_obstacle(unsigned n)
     return obstacles_at(n);
 }
 
+uint64_t learn_met(unsigned n)
+{
+    return counters_get_met(n);
+}
+
+uint64_t learn_cost(unsigned n, unsigned cause)
+{
+    return counters_get_cost(n, cause);
+}
+
+int64_t learn_since(void)
+{
+    return counters_since();
+}
+
 void learn_differs(const lesson *l, const char *what)
 {
     const vhost *s = vhost_of(l->server.server);

@@ -33,6 +33,13 @@ typedef struct learn_state {
  * has the index n. Any thread of a child. */
 const obstacle *learn_obstacle(unsigned n);
 
+/* How many requests met the n-th obstacle; how many to the n-th server httpd
+ * answered for another cause (learn/cost): all processes of this generation.
+ * Since when, seconds since 1970. Any thread. */
+uint64_t learn_met(unsigned n);
+uint64_t learn_cost(unsigned n, unsigned cause);
+int64_t learn_since(void);
+
 /* The n-th server's. @return 0: there are no more. Any thread of a child. */
 int learn_server(unsigned n, learn_state *state);
 

@@ -11,9 +11,10 @@ APLOG_USE_MODULE(cpuaffinity);
 /* So much of a field's name is shown. */
 #define SHOWN 40
 
-void not_mine_count(request_why why)
+int not_mine_count(request_why why)
 {
     counters_not_mine(why);
+    return (int)why + 1;
 }
 
 uint64_t not_mine_counted(request_why why)

@@ -12,8 +12,9 @@
 
 #include "http/request.h"
 
-/* Counts one, for all processes of the generation. Any thread. */
-void not_mine_count(request_why why);
+/* Counts one, for all processes of the generation. @return why + 1. Any
+ * thread. */
+int not_mine_count(request_why why);
 
 /* How many there were, in all processes. Any thread. */
 uint64_t not_mine_counted(request_why why);

@@ -9,18 +9,24 @@
 
 #include <apr_pools.h>
 
+#include "learn/reason.h"
+#include "learn/reach.h"
+
 typedef struct obstacle {
-    unsigned index;      /* within the generation, from 0: counters may be
+    unsigned index;      /* within the generation, from 0: counters are
                           * indexed by it */
     unsigned server;     /* the vhost's number, as for learn_server() */
     const char *section; /* "server", or `<Directory "/srv/www">` */
     const char *file;    /* the directive's; NULL: there is no directive */
     int line;
+    reason_id reason;
     const char *rule;   /* as in docs/security.md */
     const char *what;   /* "RewriteEngine configures mod_rewrite.c" */
     const char *advice; /* what to change */
     int covers;         /* 1: nothing of the vhost is repeated, as far as the
                            configuration tells */
+    const char *group;  /* the directive, or the module behind it */
+    const reach *reach; /* the requests that it is about */
 } obstacle;
 
 /* "RewriteEngine configures mod_rewrite.c (httpd.conf:12)", from @a p. */

@@ -3,15 +3,16 @@
 
 #include "apr_strings.h"
 
+#include <stdlib.h>
 #include <strings.h>
 
 typedef struct entry {
     obstacle o;
     const ap_directive_t *node;
     const ap_directive_t *section;
-    const char *group;
     int yields;
     int partly;
+    unsigned order; /* as they came */
 } entry;
 
 /* Where FixedStatic is on, or a directive is harmless. */
@@ -24,12 +25,17 @@ typedef struct spot {
 static struct {
     apr_pool_t *pool;
     apr_array_header_t *entries;
+    unsigned added;
+    unsigned finished;             /* so many of them stand in order */
+    const ap_directive_t *reached; /* the section whose reach was made last */
+    const reach *reach;
     apr_array_header_t *on;       /* of spot */
     apr_array_header_t *harmless; /* of spot */
 } all;
 
 void obstacles_reset(apr_pool_t *p)
 {
+    memset(&all, 0, sizeof(all));
     all.pool = p;
     all.entries = apr_array_make(p, 16, sizeof(entry));
     all.on = apr_array_make(p, 8, sizeof(spot));
@@ -51,11 +57,21 @@ static int is_told(unsigned server, const ap_directive_t *section,
 
         if (e->o.server == server && e->section == section
             && !strcmp(e->o.rule, reason_rule(hint->reason))
-            && !strcasecmp(e->group, hint->group)) {
+            && !strcasecmp(e->o.group, hint->group)) {
             return 1;
         }
     }
     return 0;
+}
+
+/* One for all servers that a section applies to. */
+static const reach *reach_of(const ap_directive_t *section)
+{
+    if (section && section != all.reached) {
+        all.reached = section;
+        all.reach = reach_make(all.pool, section);
+    }
+    return section ? all.reach : NULL;
 }
 
 void obstacles_add(unsigned server, const tree_place *at,
@@ -71,14 +87,17 @@ void obstacles_add(unsigned server, const tree_place *at,
     memset(e, 0, sizeof(*e));
     e->node = at ? at->node : NULL;
     e->section = section;
-    e->group = hint->group;
+    e->order = all.added++;
     e->yields = hint->yields;
     e->partly = hint->partly;
     e->o.server = server;
     e->o.section = at ? tree_section(all.pool, at) : "server";
     e->o.file = at ? tree_file(at->node) : NULL;
     e->o.line = at ? at->node->line_num : 0;
+    e->o.reason = hint->reason;
     e->o.rule = reason_rule(hint->reason);
+    e->o.group = hint->group;
+    e->o.reach = reach_of(section);
     e->o.what = hint->what;
     e->o.advice = hint->advice;
     e->o.index = (unsigned)all.entries->nelts - 1;
@@ -207,9 +226,23 @@ void obstacles_drop(unsigned server)
     all.entries->nelts = n;
 }
 
+/* By server, then as they came. */
+static int compare(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+
+    if (x->o.server != y->o.server) {
+        return x->o.server < y->o.server ? -1 : 1;
+    }
+    return x->order < y->order ? -1 : 1;
+}
+
 void obstacles_finish(void)
 {
     int i, n = 0;
+
+    qsort(all.entries->elts, (size_t)all.entries->nelts, sizeof(entry),
+          compare);
 
     for (i = 0; i < all.entries->nelts; i++) {
         entry e = *entry_at(i);
@@ -221,6 +254,44 @@ void obstacles_finish(void)
         }
     }
     all.entries->nelts = n;
+    all.finished = (unsigned)n;
+}
+
+unsigned obstacles_count(void)
+{
+    return all.entries ? (unsigned)all.entries->nelts : 0;
+}
+
+unsigned obstacles_first(unsigned server)
+{
+    unsigned low = 0, high = all.finished;
+
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+
+        if (entry_at((int)middle)->o.server < server) {
+            low = middle + 1;
+        }
+        else {
+            high = middle;
+        }
+    }
+    return low < all.finished && entry_at((int)low)->o.server == server
+               ? low
+               : obstacles_count();
+}
+
+const obstacle *obstacles_whole(unsigned server, reason_id reason)
+{
+    const obstacle *o;
+    unsigned i;
+
+    for (i = 0; (o = obstacles_at(i)); i++) {
+        if (o->server == server && o->reason == reason && !o->reach) {
+            return o;
+        }
+    }
+    return NULL;
 }
 
 const obstacle *obstacles_at(unsigned n)
@@ -250,22 +321,6 @@ const obstacle *obstacles_of(unsigned server, const ap_directive_t *node)
     for (i = 0; all.entries && i < all.entries->nelts; i++) {
         if (entry_at(i)->o.server == server && entry_at(i)->node == node) {
             return &entry_at(i)->o;
-        }
-    }
-    return NULL;
-}
-
-const obstacle *obstacles_filter(unsigned server, const char *filter)
-{
-    int i;
-
-    for (i = 0; all.entries && i < all.entries->nelts; i++) {
-        const entry *e = entry_at(i);
-
-        if (e->o.server == server && e->node
-            && !strcmp(e->o.rule, reason_rule(REASON_FILTER))
-            && strcasestr(e->node->args, filter)) {
-            return &e->o;
         }
     }
     return NULL;

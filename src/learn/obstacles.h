@@ -45,16 +45,21 @@ void obstacles_drop(unsigned server);
  * what covers a vhost, and gives each its index. */
 void obstacles_finish(void);
 
-/* The n-th; NULL at the end. */
+/* The n-th; NULL at the end. All of a server stand together. */
 const obstacle *obstacles_at(unsigned n);
+unsigned obstacles_count(void);
+
+/* The index of the first of a server; obstacles_count(): it has none. After
+ * obstacles_finish(). */
+unsigned obstacles_first(unsigned server);
+
+/* The first one that refuses all of a server for that reason, NULL: none. */
+const obstacle *obstacles_whole(unsigned server, reason_id reason);
 
 /* The one that covers the server, NULL: none does. */
 const obstacle *obstacles_covering(unsigned server);
 
 /* The one of the server that @a node is, NULL: none. */
 const obstacle *obstacles_of(unsigned server, const ap_directive_t *node);
-
-/* The first of the server that has the filter among its arguments; NULL. */
-const obstacle *obstacles_filter(unsigned server, const char *filter);
 
 #endif

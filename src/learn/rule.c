@@ -44,6 +44,7 @@ static reason_id sections(verdict_subject *s, const ap_conf_vector_t *dir)
         const ap_directive_t *node = mark_node(mine->refused);
         const obstacle *o = obstacles_of(s->server->index, node);
 
+        s->by = o;
         s->detail =
             o ? obstacle_text(s->r->pool, o) : tree_where(s->r->pool, node);
         return REASON_SECTION;

@@ -15,6 +15,7 @@
 
 #include "cache/cache_file.h"
 
+#include "learn/blame.h"
 #include "learn/conn_note.h"
 #include "learn/rule.h"
 #include "learn/trace.h"
@@ -46,13 +47,17 @@ static int create_request(request_rec *r)
     return DECLINED;
 }
 
-/* Whatever the answer will be, its head is seen. */
+/* Whatever the answer will be, its head is seen; without a trace it is only
+ * counted. */
 static int post_read_request(request_rec *r)
 {
     trace *t = r->main ? NULL : trace_of(r);
 
     if (t) {
         ap_add_output_filter_handle(head_filter, t, r, r->connection);
+    }
+    else if (!r->main && !r->prev && vhost_has_any()) {
+        blame_untraced(r);
     }
     return DECLINED;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "learn/blame.h"
 #include "learn/counters.h"
 #include "learn/outbox.h"
 #include "loop/loop.h"
@@ -40,6 +41,7 @@ void verdict_refuse(verdict_subject *s, reason_id reason)
     if (to && to->row) {
         SEAT_ADD(to->row, refused, 1);
     }
+    blame_refused(s->server, s->r, reason, s->by, s->detail);
     if (s->server && reason != REASON_OFF) {
         int level = counters_refused(reason, s->server->index) ? APLOG_INFO
                                                                : APLOG_DEBUG;
@@ -69,6 +71,7 @@ void verdict_teach(verdict_subject *s, const response *a, uint64_t vary)
     lesson_kind kind = vary & ~s->t->note->vary ? LESSON_WIDEN : LESSON_ANSWER;
     lesson *l = lesson_make(s->t->note, kind, a, s->r->filename);
 
+    blame_taught(s->server, s->t->note->ask != CONN_NOTE_NEW);
     if (!l) {
         return;
     }

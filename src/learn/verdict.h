@@ -18,6 +18,7 @@ typedef struct verdict_subject {
     const vhost *server;
     const core_dir_config *core;
     const char *detail; /* out: what it was */
+    const obstacle *by; /* out: the directive that refused; NULL: not known */
 } verdict_subject;
 
 /* The answer may be repeated: posts it, with the bits of the fields that its

@@ -280,7 +280,9 @@ int vhost_make(apr_pool_t *pconf, server_rec *main)
     if (authz_missing()) {
         vhost_refuse_all("too many authorisation providers");
     }
-    if (counters_make(pconf, servers.count)) {
+    /* One more for each, in case that S1 refuses. */
+    if (counters_make(pconf, servers.count,
+                      obstacles_count() + servers.count)) {
         ap_log_error(APLOG_MARK, APLOG_ERR, errno, main,
                      "FixedStatic is off: mmap of its counters");
         servers.any = 0;

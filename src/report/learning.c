@@ -4,12 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ap_mpm.h"
 #include "http_core.h"
 #include "http_protocol.h"
 #include "apr_strings.h"
 
 #include "learn/learn.h"
 #include "learn/not_mine.h"
+#include "report/advice.h"
+#include "report/causes.h"
+
+#define COSTS_SHOWN 10 /* rows of the page */
 
 /* A text of the configuration, in whatever encoding it is written. */
 static json_t *string(const char *s)
@@ -38,12 +43,13 @@ static json_t *obstacles_json(unsigned server)
     for (i = 0; (o = learn_obstacle(i)); i++) {
         if (o->server == server) {
             json_array_append_new(
-                list,
-                json_pack("{s:I, s:o, s:o, s:i, s:s, s:o, s:s, s:b}", "index",
-                          (json_int_t)o->index, "section", string(o->section),
-                          "file", string(o->file ? o->file : ""), "line",
-                          o->line, "rule", o->rule, "what", string(o->what),
-                          "advice", o->advice, "covers", o->covers));
+                list, json_pack("{s:I, s:o, s:o, s:i, s:s, s:o, s:s, s:b, s:I}",
+                                "index", (json_int_t)o->index, "section",
+                                string(o->section), "file",
+                                string(o->file ? o->file : ""), "line", o->line,
+                                "rule", o->rule, "what", string(o->what),
+                                "advice", o->advice, "covers", o->covers,
+                                "requests", (json_int_t)learn_met(i)));
         }
     }
     return list;
@@ -67,7 +73,15 @@ static json_t *not_mine_json(void)
     return list;
 }
 
-json_t *learning_json(void)
+static int generation(void)
+{
+    int n = 0;
+
+    ap_mpm_query(AP_MPMQ_GENERATION, &n);
+    return n;
+}
+
+json_t *learning_json(uint64_t loop)
 {
     json_t *servers = json_array(), *refusals = json_array();
     learn_state s;
@@ -76,13 +90,13 @@ json_t *learning_json(void)
 
     for (i = 0; learn_server(i, &s); i++) {
         if (s.wanted) {
-            json_array_append_new(servers,
-                                  json_pack("{s:o, s:s, s:s, s:o, s:o}",
-                                            "server", string(s.name), "state",
-                                            s.rule ? "off" : "on", "rule",
-                                            s.rule ? s.rule : "", "why",
-                                            string(s.why ? s.why : ""),
-                                            "obstacles", obstacles_json(i)));
+            json_array_append_new(
+                servers,
+                json_pack("{s:o, s:s, s:s, s:o, s:o, s:o}", "server",
+                          string(s.name), "state", s.rule ? "off" : "on",
+                          "rule", s.rule ? s.rule : "", "why",
+                          string(s.why ? s.why : ""), "obstacles",
+                          obstacles_json(i), "causes", causes_json(i)));
         }
     }
     if (!json_array_size(servers)) {
@@ -101,8 +115,10 @@ json_t *learning_json(void)
                                     (json_int_t)n));
         }
     }
-    return json_pack("{s:o, s:o, s:o}", "servers", servers, "refusals",
-                     refusals, "not_recognised", not_mine_json());
+    return json_pack(
+        "{s:o, s:o, s:o, s:i, s:I, s:o}", "servers", servers, "refusals",
+        refusals, "not_recognised", not_mine_json(), "generation", generation(),
+        "since", (json_int_t)learn_since(), "requests", causes_totals(loop));
 }
 
 static const char *text(request_rec *r, const json_t *o, const char *key)
@@ -110,6 +126,11 @@ static const char *text(request_rec *r, const json_t *o, const char *key)
     const char *s = json_string_value(json_object_get(o, key));
 
     return s ? ap_escape_html(r->pool, s) : "";
+}
+
+static long number(const json_t *o, const char *key)
+{
+    return (long)json_integer_value(json_object_get(o, key));
 }
 
 static void html_obstacles(request_rec *r, const json_t *list)
@@ -134,8 +155,43 @@ static void html_obstacles(request_rec *r, const json_t *list)
     }
 }
 
-void learning_html(request_rec *r, const json_t *learning)
+/* What costs most, as far as it fits. */
+static void html_costs(request_rec *r, const json_t *model)
 {
+    const char *why;
+    json_t *advice = advice_make(model, NULL, &why), *list, *row;
+    size_t i;
+
+    list = json_object_get(advice, "costs");
+    if (json_array_size(list)) {
+        ap_rprintf(r,
+                   "<p>Requests that httpd answered, the most expensive first "
+                   "(%ld of %ld):</p>\n<table>\n",
+                   number(json_object_get(advice, "requests"), "httpd"),
+                   number(json_object_get(advice, "requests"), "all"));
+    }
+    json_array_foreach(list, i, row)
+    {
+        if (i == COSTS_SHOWN) {
+            break;
+        }
+        ap_rprintf(r,
+                   "<tr><td>%.1f&nbsp;%%<td>%s<td style=\"text-align:left\">"
+                   "%s%s%s. <i>%s</i>\n",
+                   json_real_value(json_object_get(row, "share")),
+                   text(r, row, "rule"), text(r, row, "what"),
+                   *text(r, row, "where") ? ", " : "", text(r, row, "where"),
+                   text(r, row, "advice"));
+    }
+    if (json_array_size(list)) {
+        ap_rputs("</table>\n", r);
+    }
+    json_decref(advice);
+}
+
+void learning_html(request_rec *r, const json_t *model)
+{
+    const json_t *learning = json_object_get(model, "learning");
     size_t i;
     json_t *item;
 
@@ -151,7 +207,9 @@ void learning_html(request_rec *r, const json_t *learning)
                    text(r, item, "rule"), text(r, item, "why"));
         html_obstacles(r, json_object_get(item, "obstacles"));
     }
-    ap_rputs("</table>\n<p>Answers that were not learned, by reason:</p>\n"
+    ap_rputs("</table>\n", r);
+    html_costs(r, model);
+    ap_rputs("<p>Answers that were not learned, by reason:</p>\n"
              "<table>\n",
              r);
     json_array_foreach(json_object_get(learning, "refusals"), i, item)

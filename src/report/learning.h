@@ -10,14 +10,19 @@
 
 #include "httpd.h"
 
-/* {"servers": [{"server", "state", "rule", "why", "obstacles": [{"index",
- * "section", "file", "line", "rule", "what", "advice", "covers"}]}],
- * "refusals": [{"rule", "reason", "count"}], "not_recognised": [{"reason",
- * "text", "count"}]}, or NULL: FixedStatic is not on anywhere. */
-json_t *learning_json(void);
+/*
+ * {"servers": [{"server", "state", "rule", "why", "obstacles": [{"index",
+ * "section", "file", "line", "rule", "what", "advice", "covers",
+ * "requests"}], "causes": [...]}], "refusals": [{"rule", "reason", "count"}],
+ * "not_recognised": [{"reason", "text", "count"}], "generation", "since",
+ * "requests": {...}}, or NULL: FixedStatic is not on anywhere. For causes and
+ * requests see causes.h.
+ * @param loop requests that the loop answered
+ */
+json_t *learning_json(uint64_t loop);
 
-/* A table of it; nothing for NULL. */
-void learning_html(request_rec *r, const json_t *learning);
+/* Tables of it, from the whole status; nothing where it has no "learning". */
+void learning_html(request_rec *r, const json_t *model);
 
 /* Counters of refusals and of requests not recognised; nothing for NULL. */
 void learning_prometheus(request_rec *r, const json_t *learning);

@@ -112,6 +112,17 @@ static json_t *extra_seat(apr_pool_t *p, int seat)
                      place ? cpuset_format(p, place->listener) : "", "workers");
 }
 
+static uint64_t loop_requests(const seat_table *t)
+{
+    uint64_t sum = 0;
+    int i;
+
+    for (i = 0; i < t->seats; i++) {
+        sum += SEAT_GET(&t->rows[i], requests);
+    }
+    return sum;
+}
+
 json_t *model_make(apr_pool_t *p)
 {
     const plan *pl = affinity_plan();
@@ -129,7 +140,7 @@ json_t *model_make(apr_pool_t *p)
         json_object_set_new(root, "steering", json_string(method));
         json_object_set_new(root, "steering_why", json_string(why));
     }
-    learning = learning_json();
+    learning = learning_json(loop_requests(t));
     if (learning) {
         json_object_set_new(root, "learning", learning);
     }

@@ -197,7 +197,7 @@ void page_section(request_rec *r, const json_t *model)
     {
         draw_seat(r, item);
     }
-    learning_html(r, json_object_get(model, "learning"));
+    learning_html(r, model);
 }
 
 void page_html(request_rec *r, const json_t *model)

@@ -252,6 +252,10 @@ batch_state batch_hand_over(batch *b, const request *req,
                                  b->l->now);
         c->drop_note = free;
     }
+    else if (b->why) {
+        c->note = conn_note_not_mine((request_why)(b->why - 1));
+        c->drop_note = NULL;
+    }
     finish_httpd(b->l, c, head, left);
     return BATCH_GONE;
 }
@@ -267,12 +271,12 @@ batch_state batch_add(batch *b, const char *head, size_t left,
     batch_state result;
 
     if (e && setenvif_has_match(req, head)) {
-        not_mine_count(REQUEST_WHY_SETENVIF);
+        b->why = not_mine_count(REQUEST_WHY_SETENVIF);
         len = 0;
         e = NULL;
     }
     else if (!len) {
-        not_mine_count(REQUEST_WHY_KEY);
+        b->why = not_mine_count(REQUEST_WHY_KEY);
     }
     if (e && cache_may_use(b->st->cache, e, b->l->now)) {
         if (revalidate_is_audit(b->l, b->st, e)) {

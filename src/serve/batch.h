@@ -17,6 +17,7 @@ typedef struct batch {
     int64_t timeout; /* ms for the client to take something */
     int64_t unsent;  /* what a failure left of the batch */
     int close;
+    int why; /* what is handed over is not mine: request_why + 1; else 0 */
 } batch;
 
 typedef enum batch_state {

@@ -46,7 +46,7 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len, int64_t idle)
             break;
         }
         if (v == REQUEST_NOT_MINE) {
-            not_mine_count(req.why);
+            b.why = not_mine_count(req.why);
             batch_hand_over(&b, NULL, NULL, 0, CONN_NOTE_NEW, bytes + pos,
                             len - pos);
             return;

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "learn/blame.h"
+
+#include <string.h>
+
+#include "learn/conn_note.h"
+#include "learn/cost.h"
+#include "learn/counters.h"
+#include "learn/obstacles.h"
+
+/* "DEFLATE" of "BYTYPE:DEFLATE". */
+static const char *plain_name(const char *detail)
+{
+    const char *colon = detail ? strrchr(detail, ':') : NULL;
+
+    return colon && colon[1] ? colon + 1 : detail;
+}
+
+static int is_named(const obstacle *o, const char *name)
+{
+    return name
+           && (!strcmp(o->group, name) || strcasestr(o->what, name) != NULL);
+}
+
+/* A module or filter has to be the one that was met. */
+static int must_be_named(reason_id reason)
+{
+    return reason == REASON_SECTION || reason == REASON_FILTER;
+}
+
+/* The obstacle of the server that the request met; NULL: none that is known.
+ * The last one in the configuration counts, as with httpd's merging. */
+static const obstacle *find(const vhost *server, reason_id reason,
+                            const request_rec *r, const char *detail)
+{
+    const char *name = plain_name(detail);
+    const obstacle *o, *best = NULL;
+    unsigned i;
+
+    for (i = obstacles_first(server->index);
+         (o = obstacles_at(i)) && o->server == server->index; i++) {
+        if (o->reason != reason
+            || (must_be_named(reason) && name && !is_named(o, name))) {
+            continue;
+        }
+        if ((!best || o->file) && reach_has(o->reach, r->uri, r->filename)) {
+            best = o;
+        }
+    }
+    return best;
+}
+
+static void count(const vhost *server, const obstacle *o, unsigned cause)
+{
+    if (!o || counters_met(o->index)) {
+        counters_cost(server->index, cause);
+    }
+}
+
+void blame_refused(const vhost *server, const request_rec *r, reason_id reason,
+                   const obstacle *by, const char *detail)
+{
+    if (server) {
+        count(server, by ? by : find(server, reason, r, detail),
+              (unsigned)reason);
+    }
+}
+
+void blame_taught(const vhost *server, int again)
+{
+    if (server) {
+        counters_cost(server->index, again ? COST_RENEWED : COST_NEW);
+    }
+}
+
+void blame_untraced(const request_rec *r)
+{
+    const vhost *server = vhost_of(r->server);
+    int why = conn_note_why(r->connection);
+
+    if (!server) {
+        return;
+    }
+    if (!server->wanted) {
+        counters_cost(server->index, REASON_OFF);
+    }
+    else if (server->tls) {
+        counters_cost(server->index, COST_TLS);
+    }
+    else if (server->reason != REASON_OK) {
+        count(server, obstacles_whole(server->index, server->reason),
+              (unsigned)server->reason);
+    }
+    else if (r->connection->master) {
+        counters_cost(server->index, COST_HTTP2);
+    }
+    else {
+        counters_cost(server->index,
+                      why >= 0 ? COST_OF_WHY(why) : (unsigned)COST_UNSEEN);
+    }
+}
