@@ -11,6 +11,7 @@ use Test::More;
 use Test::Reads;
 
 my @known = Test::Httpd::_slurp('src/learn/modules.c') =~ /\{"mod_(\w+)\.c"/g;
+cmp_ok scalar @known, '>', 50, 'the known modules are read';
 my $told = Test::Reads::told();
 cmp_ok scalar keys %$told, '>', 20, 'the table of the rule book is read';
 for my $module (sort keys %$told) {

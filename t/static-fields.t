@@ -57,6 +57,8 @@ my %sent = (
         'Range: bytes=100-' ],
     'a script' => [ 'Content-Type: application/json',
         'X-HTTP-Method-Override: DELETE', 'X-CSRF-Token: a==' ],
+    'a chain of proxies' => [ 'Via: 1.1 a', 'Via: 1.1 b', 'Forwarded: for=a',
+        'Forwarded: for=b', 'Cookie: a=b', 'Cookie: c=d' ],
     'somebody who tries' => [ 'Proxy: http://192.0.2.1/',
         'X-Original-URL: /none', 'X-Rewrite-URL: /none',
         'X-Forwarded-Prefix: /x', 'X-Host: b' ],
@@ -85,6 +87,9 @@ for ([ 'SetEnvIf matches', 0, 'X-Secret: open' ],
     [ 'another name', 1, 'X_Secret: open' ],
     [ 'SetEnvIf, twice', 0, 'X-Secret: a', 'X-Secret: b' ],
     [ 'what a Vary names', 0, 'X-Device: phone' ],
+    [ 'what a Vary names, twice', 0, 'X-Device: phone', 'X-Device: a' ],
+    [ 'Accept-Encoding, twice', 0, 'Accept-Encoding: a', 'Accept-Encoding: b' ],
+    [ 'what no Vary names, twice', 1, 'Accept: a', 'Accept: b' ],
     [ 'not modified', 1,
         'If-Unmodified-Since: Tue, 14 Nov 2023 22:13:21 GMT' ],
     [ 'modified', 0,
@@ -111,6 +116,13 @@ for ([ 'SetEnvIf matches', 0, 'X-Secret: open' ],
     my $before = $t->hits;
     $t->same("$what: the same", $t->request('/1k.txt', @fields));
     is $t->hits - $before, $ours, "$what: " . ($ours ? 'ours' : "httpd's");
+}
+
+# A Vary that was learned: each value has an answer of its own.
+for my $device ('phone', '') {
+    my $r = $t->request('/1k.txt', "X-Device: $device");
+    ok $t->learned($r), "X-Device: $device: the loop answers";
+    $t->same("X-Device: $device: the same", $r);
 }
 
 # Random names and values.
@@ -163,5 +175,27 @@ $t->fixed->wait_for(sub {
     return !grep !$fixed->{$_}, keys %$stock;
 }, 10);
 is_deeply [ sort keys %$fixed ], [ sort keys %$stock ], 'the lines of the log';
+$t->finish;
+
+# Values that httpd joins have a limit, too; and names in its other mode.
+$t = Test::Twin->new(conf => <<'END');
+LimitRequestFieldSize 300
+HttpProtocolOptions Unsafe
+END
+$t->start;
+ok $t->learned($t->request('/1k.txt', 'x_under: 1', '!: 2')),
+    'Unsafe: the loop answers';
+for ([ 'short ones', 1, 'X-A: ' . 'a' x 100, 'x-a: ' . 'b' x 100 ],
+    [ 'long ones', 0, 'X-A: ' . 'a' x 200, 'x-a: ' . 'b' x 200 ],
+    [ 'long, of two names', 1, 'X-A: ' . 'a' x 200, 'X-B: ' . 'b' x 200 ],
+    [ 'many', 0, ('X-A: ' . 'a' x 20) x 30 ],
+    [ 'a long special one', 0, ('Via: ' . 'a' x 200) x 2 ],
+    [ 'one that is too long', 0, 'X-A: ' . 'a' x 300 ]) {
+    my ($what, $ours, @fields) = @$_;
+    my $before = $t->hits;
+    $t->same("joined, $what: the same", $t->request('/1k.txt', @fields));
+    is $t->hits - $before, $ours, "joined, $what: "
+        . ($ours ? 'ours' : "httpd's");
+}
 $t->finish;
 done_testing;

@@ -368,7 +368,8 @@ static request_verdict field_name(scan *s, int *id)
     s->p++;
     *id = request_field_find(name, (size_t)(p - name));
     if (*id >= 0) {
-        return request_has(s->req, (unsigned)*id)
+        s->req->twice |= s->req->present & (uint64_t)1 << *id;
+        return s->req->twice & requestfield_once
                    ? not_mine(s->req, REQUEST_WHY_TWICE)
                    : REQUEST_MINE;
     }
@@ -458,6 +459,7 @@ request_verdict request_recognise(const char *head, size_t len,
     const char *first;
 
     req->present = 0;
+    req->twice = 0;
     req->close = 0;
     req->keep_alive = 0;
     req->fields = 0;

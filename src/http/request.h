@@ -51,11 +51,12 @@ typedef struct request {
     uint8_t fields;        /* number of header fields, inert ones too */
     uint8_t why;           /* not mine only: a request_why */
     uint64_t present;      /* bit id: header[id] is valid, else undefined */
+    uint64_t twice;        /* bit id: it came again; header[id] is the last */
     request_slice line;    /* request line without its line end */
     request_slice target;  /* path with query, raw */
     request_slice path;    /* path without the query, raw */
     request_slice culprit; /* not mine only: the name of a field, or empty */
-    request_slice header[REQUEST_ID_LIMIT]; /* trimmed, at most one each */
+    request_slice header[REQUEST_ID_LIMIT]; /* trimmed */
 } request;
 
 /* 1 when it asks for all of the file, whatever the client may have of it. */
@@ -97,8 +98,8 @@ static inline int request_has(const request *req, unsigned id)
  * @param first 1 for the first request of a connection
  * @param vary bits of the fields whose values belong to the key (the loop
  *        keeps one mask: Accept-Encoding and whatever a learned Vary named)
- * @return the key's length, or 0: it would exceed REQUEST_KEY, or the address
- *         is not known
+ * @return the key's length, or 0: it would exceed REQUEST_KEY, the address is
+ *         not known, or a field of @a vary came twice
  */
 size_t request_key(const request *req, const char *head, const void *local,
                    size_t local_len, int first, uint64_t vary,

@@ -32,6 +32,7 @@ static unsigned row_count;
 
 unsigned char requestfield_slots[256];
 int requestfield_other;
+uint64_t requestfield_once;
 
 static const char *names[REQUEST_ID_LIMIT]; /* by id */
 static unsigned ids;
@@ -157,6 +158,9 @@ int request_field_read(const char *name, size_t len)
         request_field_refuse(name, len);
         return REQUEST_FIELD_REFUSED;
     }
+    if (r->id >= 0) {
+        requestfield_once |= (uint64_t)1 << r->id;
+    }
     return r->id;
 }
 
@@ -171,6 +175,7 @@ void request_field_reset(void)
     for (i = 0; i < REQUEST_IDS; i++) {
         request_field_read(fixed[i].name, strlen(fixed[i].name));
     }
+    requestfield_once = ((uint64_t)1 << REQUEST_IDS_JUDGED) - 1;
     for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
         request_field_refuse(refused[i], strlen(refused[i]));
     }

@@ -17,6 +17,7 @@
 /* Fields with an id of their own: id, name, why a request may have it. */
 /* clang-format off */
 #define REQUEST_FIELD_LIST(X)                                                 \
+    /* looked at by the loop itself */                                        \
     X(HOST, "host", "in the key")                                             \
     X(CONNECTION, "connection", "reproduced")                                 \
     X(RANGE, "range", "reproduced")                                           \
@@ -25,6 +26,7 @@
     X(IF_MODIFIED_SINCE, "if-modified-since", "reproduced")                   \
     X(IF_UNMODIFIED_SINCE, "if-unmodified-since", "no effect, or httpd's")    \
     X(ACCEPT_ENCODING, "accept-encoding", "in the key")                       \
+    /* the rest */                                                            \
     X(ACCEPT, "accept", NEGOTIATED)                                           \
     X(ACCEPT_CHARSET, "accept-charset", NEGOTIATED)                           \
     X(ACCEPT_LANGUAGE, "accept-language", NEGOTIATED)                         \
@@ -55,6 +57,9 @@ enum request_id {
     REQUEST_FIELD_LIST(REQUEST_FIELD_ID) REQUEST_IDS
 };
 
+/* So many of them, from the first on, the loop itself looks at. */
+#define REQUEST_IDS_JUDGED (REQUEST_ACCEPT_ENCODING + 1)
+
 /* Ids are the bits of one word: those above and the declared ones. */
 #define REQUEST_ID_LIMIT 64
 
@@ -75,8 +80,8 @@ void request_field_reset(void);
 
 /*
  * The configuration reads the field @a name (any case): from now on it has an
- * id. What its value means is for the caller to judge: look at it by the id,
- * or request_field_refuse() it.
+ * id, and a request where it comes twice is not mine. What its value means is
+ * for the caller to judge: look at it by the id, or request_field_refuse() it.
  * @return the id; or REQUEST_FIELD_REFUSED: no request that is mine has the
  *         field, as it is httpd's anyway, there is no room for another id,
  *         or it is no name that a request of the loop can have
@@ -110,6 +115,9 @@ const char *request_field_why(unsigned id);
 /* By request_field_at(): where to look for a name; 0: no special one. */
 extern unsigned char requestfield_slots[256];
 extern int requestfield_other; /* what a name is that is not special */
+/* Bits of the ids that may not come twice. The values of the others belong to
+ * nothing but perhaps, by a Vary that was learned, to the key. */
+extern uint64_t requestfield_once;
 
 /* The slot of a name that is not empty, the same in any case. */
 static inline unsigned request_field_at(const char *name, size_t len)

@@ -43,8 +43,8 @@ size_t request_key(const request *req, const char *head, const void *local,
     uint64_t rest;
 
     *k.p++ = (unsigned char)(req->minor << 1 | (first != 0));
-    if (local_len == 0 || local_len > 255 || !put(&k, local, local_len)
-        || !put(&k, &vary, sizeof(vary))
+    if (req->twice & vary || local_len == 0 || local_len > 255
+        || !put(&k, local, local_len) || !put(&k, &vary, sizeof(vary))
         || !put_field(&k, req, head, REQUEST_HOST)) {
         return 0;
     }

@@ -24,7 +24,7 @@
     X(SYNTAX, "syntax", "bytes or line ends that only httpd judges")          \
     X(HOST, "host", "no Host, or one that is not a plain name")               \
     X(CONNECTION, "connection", "Connection is not close, keep-alive or TE") \
-    X(KEY, "key", "no key: the target or a field is too long")                \
+    X(KEY, "key", "no key: something is too long, or came twice")             \
     X(SETENVIF, "setenvif", "a SetEnvIf or BrowserMatch may match")
 /* clang-format on */
 

@@ -54,9 +54,51 @@ static void check_mine(const uint8_t *data, size_t size, const request *req)
         }
     }
     CHECK(__builtin_popcountll(req->present) <= req->fields);
+    CHECK(!(req->twice & (~req->present | requestfield_once)));
     CHECK(req->minor == 0 || request_has(req, REQUEST_HOST));
     CHECK(request_key(req, head, "x", 1, 1, ~(uint64_t)0 >> 4, key)
           <= REQUEST_KEY);
+}
+
+/* What a configuration may have declared. */
+static void declare(void)
+{
+    static int done;
+
+    if (!done) {
+        done = 1;
+        request_field_read("X-Read", 6);
+        request_field_read("x_read!", 7);
+        request_field_read("Via", 3);
+        request_field_refuse("X-Refused", 9);
+        request_field_read("^", 1);
+    }
+}
+
+/* One more field that nothing reads changes nothing but the length. */
+static void check_inert(const uint8_t *data, const request *req)
+{
+    static const char more[] = "X-Inert: 1\r\nx~: \r\n\r\n";
+    const uint64_t vary[] = {0, ~UINT64_C(0) >> (64 - request_field_ids())};
+    unsigned char before[REQUEST_KEY], after[REQUEST_KEY];
+    char text[REQUEST_HEAD + sizeof(more)];
+    size_t len = req->consumed - 2u, i, n;
+    request with;
+
+    memcpy(text, data, len);
+    memcpy(text + len, more, sizeof(more) - 1);
+    len += sizeof(more) - 1;
+    if (len > REQUEST_HEAD || req->fields + 2 > REQUEST_FIELDS) {
+        return;
+    }
+    CHECK(request_recognise(text, len, NULL, &with) == REQUEST_MINE);
+    CHECK(with.present == req->present && with.twice == req->twice);
+    CHECK(with.fields == req->fields + 2 && with.consumed == len);
+    for (i = 0; i < 2; i++) {
+        n = request_key(req, (const char *)data, "x", 1, 1, vary[i], before);
+        CHECK(n == request_key(&with, text, "x", 1, 1, vary[i], after));
+        CHECK(!memcmp(before, after, n));
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -69,9 +111,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > REQUEST_HEAD + 100) {
         return 0;
     }
+    declare();
     whole = look(data, size, &req);
     if (whole == REQUEST_MINE) {
         check_mine(data, size, &req);
+        check_inert(data, &req);
     }
     if (whole == REQUEST_NOT_MINE) {
         CHECK(request_why_name(req.why));

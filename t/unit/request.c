@@ -85,6 +85,7 @@ static void mine(void)
         F("Accept: */*\r\nACCEPT-encoding:gzip, br\t \r\n"),
         F("Cookie:\r\nUser-Agent:  \t\r\n"),
         F("Range: bytes=0-1\r\nIf-None-Match: \"x\"\r\n"),
+        F("Via: a\r\nvia: b\r\nCookie: x=y\r\nCookie: z\r\n"),
         F("X-Unknown: x\r\nx: \r\nX-Unknown:y\r\n"),
         F("!#$%&'*+-.^_`|~1a: x\r\n"),
     };
@@ -161,7 +162,7 @@ static void not_mine(void)
         {F("Cookie: \xe4\r\n"), "above ASCII in a value"},
         {F("C\xc3\xb6okie: a\r\n"), "above ASCII in a name"},
         {F(H), "31: two Hosts"},
-        {F("Cookie: a\r\ncookie: b\r\n"), "a field twice"},
+        {F("Range: a\r\nrange: b\r\n"), "a field twice"},
         {"GET / HTTP/1.1\r\n\r\n", "31: no Host"},
         {"GET / HTTP/1.1\r\nHost:\r\n\r\n", "31: empty Host"},
         {"GET / HTTP/1.1\r\nHost: a,b\r\n\r\n", "31: list of Hosts"},
@@ -424,6 +425,9 @@ static void keys(void)
     sprintf(text, "GET /%0900d HTTP/1.1\r\n" H "\r\n", 0);
     ok(key_of(text, 0, 0, x) > 900, "a long key");
     is_int((long)key_without_address(), 0, "no address, no key");
+    ok(!key_of(F("Via: a\r\nVia: a\r\n"), 0, (uint64_t)1 << REQUEST_VIA, x)
+           && !differ(R("/"), F("Via: a\r\nVia: a\r\n"), ae),
+       "no key with a field twice, but one without");
 }
 
 int main(void)

@@ -68,6 +68,10 @@ static void declared(void)
        "its value is seen");
     ok(look(F("X-A: 1\r\nx-a: 1\r\n"), &r) == REQUEST_NOT_MINE,
        "and not twice");
+    ok(look(F("Via: 1\r\nVia: 2\r\n"), &r) == REQUEST_MINE
+           && read_it("Via") == REQUEST_VIA
+           && look(F("Via: 1\r\nVia: 2\r\n"), &r) == REQUEST_NOT_MINE,
+       "one that had an id neither, from now on");
     request_field_refuse("x-B", 3);
     ok(look(text, &r) == REQUEST_NOT_MINE, "one is refused");
     is_int(read_it("X-B"), REQUEST_FIELD_REFUSED, "for good");

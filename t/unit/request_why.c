@@ -36,7 +36,7 @@ static void reasons(void)
         {"GET / HTTP/1.1\r\n" H "If-Match:", REQUEST_WHY_FIELD, "If-Match"},
         {F("content-Length: 0\r\n"), REQUEST_WHY_BODY, "content-Length"},
         {F("Transfer-Encoding: x\r\n"), REQUEST_WHY_BODY, "Transfer-Encoding"},
-        {F("Cookie: a\r\ncookie: b\r\n"), REQUEST_WHY_TWICE, ""},
+        {F("Range: a\r\nrange: b\r\n"), REQUEST_WHY_TWICE, ""},
         {F("Cookie : a\r\n"), REQUEST_WHY_SYNTAX, "Cookie"},
         {F(" a\r\n"), REQUEST_WHY_SYNTAX, ""},
         {F("Cookie: \x01\r\n"), REQUEST_WHY_SYNTAX, ""},
