@@ -64,7 +64,7 @@ for my $round (1 .. 3) {
         'they were slow, not stuck, and none was lost';
 }
 is $sum{good}, 6 * $requests, 'all quick ones were answered';
-my ($ok, $how) = Test::Static::undisturbed(\@before, \@with);
+my ($ok, $how) = Test::Static::undisturbed(\@before, \@with, .02);
 ok $ok, $how or diag "before: @before\nwith: @with";
 ok $h->wait_for(
     sub { $h->counter('connections') <= @quick + 2 }, 10),

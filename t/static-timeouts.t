@@ -15,7 +15,8 @@ use Test::Twin;
 use Time::HiRes qw(sleep time);
 
 my $slow = Test::Httpd::slow();
-my ($short, $long) = (1, 6 * $slow);
+# far apart: on a busy machine a second may last for three
+my ($short, $long) = (1, 10 * $slow);
 
 # Each: name, times of its own, and how long a client may idle, and take
 # nothing, in one of two words.
@@ -81,7 +82,8 @@ sub takes_nothing {
     my $start = time;
     my ($mine) = Socket::unpack_sockaddr_in(getsockname $c->{s});
     $c->send(request($host, '/large.bin'));
-    $h->wait_for(sub { !is_open($h->port, $mine) }, $long + 5);
+    # the table of all sockets is long, and many look at it
+    sleep .3 while is_open($h->port, $mine) && time - $start < $long + 5;
     return word(time - $start);
 }
 
