@@ -73,7 +73,7 @@ CFLAGS_ALL = -std=gnu11 $(OPT) -fPIC -fvisibility=hidden -pthread \
 # Pure code: no httpd header; the tool, unit tests and fuzzers link it alone.
 PURE := cpuset discover topology units cgroup policy deal plan plan_make planwarn planview tasks pin
 PURE_SRC := $(PURE:%=src/affinity/%.c) $(wildcard src/base/*.c \
-	src/http/*.c) \
+	src/http/*.c) src/report/advice.c \
 	$(filter-out src/cache/key_hints.c,$(wildcard src/cache/*.c))
 SRC := mod_cpuaffinity.c $(filter-out src/cli/%,$(wildcard src/*/*.c))
 OBJ := $(SRC:%.c=$(BUILD)/obj/%.o)

@@ -12,13 +12,14 @@
 static const char usage[] =
     "usage: cpuaffinity plan [OPTION ...]   the plan for a machine\n"
     "       cpuaffinity ps [PID] [--json]   the threads of a running httpd\n"
+    "       cpuaffinity advise SOURCE       what keeps requests from the loop\n"
     "       cpuaffinity COMMAND --help\n"
     "       cpuaffinity --version\n";
 
 static const struct {
     const char *name;
     int (*run)(apr_pool_t *p, int argc, char *argv[]);
-} commands[] = {{"plan", cli_plan}, {"ps", cli_ps}};
+} commands[] = {{"plan", cli_plan}, {"ps", cli_ps}, {"advise", cli_advise}};
 
 int cli_fail(const char *format, ...)
 {
@@ -53,7 +54,7 @@ static int run(apr_pool_t *p, int argc, char *argv[])
             return commands[i].run(p, argc - 1, argv + 1);
         }
     }
-    cli_fail("'%s' is not a command: plan or ps", argv[1]);
+    cli_fail("'%s' is not a command: plan, ps or advise", argv[1]);
     return CLI_USAGE;
 }
 

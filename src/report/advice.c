@@ -256,12 +256,12 @@ json_t *advice_make(const json_t *status, const json_t *before,
     }
     httpd = sum(rows);
     all = add(loop, httpd);
-    result = json_pack("{s:I, s:I, s:b, s:b, s:{s:I, s:I, s:I}, s:o, s:o}",
+    result = json_pack("{s:I, s:I, s:b, s:b, s:b, s:{s:I, s:I, s:I}, s:o, s:o}",
                        "generation", number(now, "generation"), "since",
-                       number(now, "since"), "restarted", restarted, "few",
-                       all < ADVICE_FEW, "requests", "loop", loop, "httpd",
-                       httpd, "all", all, "costs", sorted(rows, all, 0),
-                       "learning", sorted(rows, all, 1));
+                       number(now, "since"), "restarted", restarted, "later",
+                       old && !restarted, "few", all < ADVICE_FEW, "requests",
+                       "loop", loop, "httpd", httpd, "all", all, "costs",
+                       sorted(rows, all, 0), "learning", sorted(rows, all, 1));
     json_decref(rows);
     return result;
 }

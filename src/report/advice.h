@@ -12,12 +12,13 @@
 #define ADVICE_FEW 200 /* with fewer requests shares say little */
 
 /*
- * {"generation", "since", "restarted", "few", "requests": {"loop", "httpd",
- * "all"}, "costs": [row ...], "learning": [row ...]}, a row being {"requests",
- * "share" (per cent of all), "kind", "rule", "what", "section", "where"
- * ("file:line" or ""), "file", "line", "server", "servers", "advice"}. One
- * directive for several virtual hosts is one row. In "learning" is what was
- * asked of httpd in order to learn it.
+ * {"generation", "since", "restarted", "later" (only what came after before
+ * counts), "few", "requests": {"loop", "httpd", "all"}, "costs": [row ...],
+ * "learning": [row ...]}, a row being {"requests", "share" (per cent of all),
+ * "kind", "rule", "what", "section", "where" ("file:line" or ""), "file",
+ * "line", "server", "servers", "advice"}. One directive for several virtual
+ * hosts is one row. In "learning" is what was asked of httpd in order to learn
+ * it.
  * @param before an earlier status of that server: only what came after it
  *        counts, unless httpd was restarted meanwhile ("restarted"); or NULL
  * @return a new reference, or NULL: *why says what is wrong with it (static)
