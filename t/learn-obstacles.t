@@ -120,6 +120,28 @@ for (@vhosts) {
     my $got = $t->hits - $hits;
     ok $line eq $on ? $got : !$got, "$name: as said" or diag $t->fixed->log;
 }
+
+# And counted: requests that it refused are the obstacle's, none the rule's.
+for (@vhosts) {
+    my $r = $t->request('/in/f.html', "Host: $_->[0].test");
+    $t->ask($t->fixed, [ $r, $r ]);
+}
+for my $s (@{ $t->fixed->json('/cpuaffinity?json')->{learning}{servers} }) {
+    my ($name) = $s->{server} =~ /^(\w+)\.test$/ or next;
+    my ($vhost) = grep $_->[0] eq $name, @vhosts;
+    my @met = grep $_->{requests}, @{ $s->{obstacles} };
+    my @rules = grep { $_->{kind} eq 'rule' && $_->{text} !~ /handler's/ }
+        @{ $s->{causes} };
+    my $said = join ', ', map "$_->{what} $_->{requests}", @met;
+    next if $name =~ /^(?:deflate|program)$/;
+    is_deeply \@rules, [], "$name: no refusal without an obstacle"
+        or diag explain \@rules;
+    my $refused = $s->{state} eq 'off' || $vhost->[3] || 0;
+    $refused ? ok @met && $met[0]{requests} > 1, "$name: counted: $said"
+        : is "@met", '', "$name: none met";
+    ok $s->{state} eq 'off' ? $met[0]{covers} : !grep($_->{covers}, @met),
+        "$name: the one that covers it, or none";
+}
 $t->finish;
 
 # Sections that refuse, each with the fields of a B that gets other bytes; the

@@ -8,7 +8,8 @@ static const char *const of_reason[REASON_COUNT] = {
                      "after what made the answers differ is gone",
     [REASON_SHAPE] = "nothing for errors and redirects: only files are "
                      "repeated",
-    [REASON_INDEX] = "make the file that exists the first DirectoryIndex",
+    [REASON_INDEX] = "make the file that exists the first DirectoryIndex; "
+                     "nothing for paths that are rewritten or encoded",
     [REASON_HANDLER] = "nothing for programs and proxies: only files are "
                        "repeated",
     [REASON_ENVIRONMENT] = "keep what sets variables (SetEnvIf, RewriteRule) "

@@ -16,7 +16,7 @@
     X(UNFIT, "R0", "not the request that was recognised")                     \
     X(SHAPE, "R1", "not a plain GET answered with 200")                       \
     X(HTACCESS, "R1", ".htaccess files may be read")                          \
-    X(INDEX, "R1", "not the first DirectoryIndex")                            \
+    X(INDEX, "R1", "not the named file, nor the first DirectoryIndex")        \
     X(HANDLER, "R2", "not the default handler's file")                        \
     X(CONDITION, "R2", "<If> or an expression decides")                       \
     X(FILTER, "R3", "a filter stands on the way out")                         \
