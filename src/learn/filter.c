@@ -111,19 +111,15 @@ const char *filter_forbids(const request_rec *r, const char **filter)
     return NULL;
 }
 
-const char *filter_acted(const request_rec *r, const char *filter)
+const char *filter_acted(const request_rec *r)
 {
     const char *coding = apr_table_get(r->headers_out, "Content-Encoding");
-    const char *name = names_of(filter);
+    size_t i;
 
-    while (coding && *name) {
-        size_t len = strcspn(name, ";");
-        int i = compressing_of(name, len);
-
-        if (i >= 0 && !strcasecmp(coding, compressing[i].coding)) {
+    for (i = 0; coding && i < COMPRESSING; i++) {
+        if (!strcasecmp(coding, compressing[i].coding)) {
             return compressing[i].coding;
         }
-        name += len + (name[len] == ';');
     }
     return NULL;
 }

@@ -21,8 +21,8 @@ int filter_is_passing(const char *name);
  */
 const char *filter_forbids(const request_rec *r, const char **filter);
 
-/* The coding by which one of the filters behind the name has compressed the
+/* The coding by which one of those that may compress has compressed the
  * answer, as its Content-Encoding tells; NULL: none of them has. Static. */
-const char *filter_acted(const request_rec *r, const char *filter);
+const char *filter_acted(const request_rec *r);
 
 #endif

@@ -247,7 +247,7 @@ static reason_id r6_one_file(verdict_subject *s)
     apr_time_t mtime, settled;
 
     if (!t->whole && t->filter) {
-        t->coding = filter_acted(s->r, t->filter);
+        t->coding = filter_acted(s->r);
         t->st = t->source;
     }
     mtime = settled = time_of(&st->st_mtim);

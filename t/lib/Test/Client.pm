@@ -4,6 +4,7 @@ package Test::Client;
 # One connection, byte by byte if need be, with time limits on everything.
 #
 #   my $c = Test::Client->new($port, rcvbuf => 4096);
+#   # mss => 536: the server's buffer is small, too
 #   $c->send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
 #   my $r = $c->answer;    # {status, head, body}; undef when the end came
 #   $c->end;               # 'end', 'reset', or '' when it stays open
@@ -22,6 +23,7 @@ sub new {
     socket my $s, PF_INET, SOCK_STREAM, 0 or die "socket: $!";
     setsockopt $s, IPPROTO_TCP, TCP_NODELAY, 1;
     setsockopt $s, SOL_SOCKET, SO_RCVBUF, $o{rcvbuf} if $o{rcvbuf};
+    setsockopt $s, IPPROTO_TCP, TCP_MAXSEG, $o{mss} if $o{mss};
     connect $s, pack_sockaddr_in($port, inet_aton('127.0.0.1'))
         or die "connect: $!";
     $s->blocking(0);
@@ -79,7 +81,8 @@ sub more {
     }
 }
 
-# The next answer; head => 1 when it has no body.
+# The next answer; head => 1 when it has no body. One in chunks has the body
+# with them.
 sub answer {
     my ($self, %o) = @_;
     my $at;
@@ -88,6 +91,10 @@ sub answer {
     }
     my $head = substr $self->{in}, 0, $at + 4, '';
     my ($status) = $head =~ m{\AHTTP/1\.1 (\d+)} or return;
+    if (!$o{head} && $head =~ /^Transfer-Encoding: chunked\r$/mi) {
+        my $body = $self->_chunks // return;
+        return { status => $status, head => $head, body => $body };
+    }
     my $len = !$o{head} && $status != 304
         && $head =~ /^Content-Length: (\d+)\r$/mi ? $1 : 0;
     while (length $self->{in} < $len) {
@@ -95,6 +102,22 @@ sub answer {
     }
     return { status => $status, head => $head,
         body => substr $self->{in}, 0, $len, '' };
+}
+
+# Takes chunks from what has come, up to the last one.
+sub _chunks {
+    my ($self) = @_;
+    my $at = 0;
+    while (1) {
+        my $end = index $self->{in}, "\r\n", $at;
+        my $size = $end < 0 ? undef : hex substr $self->{in}, $at, $end - $at;
+        if (defined $size && length $self->{in} >= $end + $size + 4) {
+            $at = $end + $size + 4;
+            return substr $self->{in}, 0, $at, '' if !$size;
+            next;
+        }
+        $self->more or return;
+    }
 }
 
 # Waits for the end, at most the seconds given.
