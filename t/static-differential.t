@@ -21,9 +21,13 @@ Timeout 60
 MaxKeepAliveRequests 20
 DirectoryIndex index.html
 BrowserMatch "^Ancient/" nokeepalive
-AddOutputFilterByType DEFLATE text/html
+AddOutputFilterByType DEFLATE text/html text/javascript application/javascript
+AddOutputFilterByType BROTLI_COMPRESS;DEFLATE text/css
+<Directory "@SITE@/a">
+    EnableMMAP off
+</Directory>
 Header set X-Constant "a b"
-LogFormat "%a %A %{local}p \"%r\" %>s %B %X %k %m %U %q %H %v %V %p \"%{Referer}i\" \"%{User-Agent}i\" \"%{Host}i\" \"%{Content-Type}o\" \"%{Location}o\" \"%{ETag}o\" I=%I O=%O" all
+LogFormat "%a %A %{local}p \"%r\" %>s %B %X %k %m %U %q %H %v %V %p \"%{Referer}i\" \"%{User-Agent}i\" \"%{Host}i\" \"%{Content-Type}o\" \"%{Location}o\" \"%{ETag}o\" \"%{Content-Encoding}o %{Content-Length}o %{Transfer-Encoding}o %{Vary}o\" %b I=%I O=%O" all
 CustomLog logs/all all
 <Directory />
     AllowOverride None
@@ -117,6 +121,8 @@ my %site = map { ($_ => 'x' x 1023 . "\n") } qw(/ht/f.txt /if/f.txt
     '/a/six' => 'six' x 10, '/a/zero.txt' => '',
     '/big.bin' => join('', map chr($_ * 7 % 256), 1 .. 100_000),
     '/with space.txt' => 'space', '/page.html' => '<p>page' x 300,
+    '/a/large.html' => join('', map sprintf('%08x', $_ * 2654435761 % 2**32),
+        1 .. 20_000) =~ tr/0-9a-f/a-p/r, # with no digits of a port
     '/t.tar.gz' => 'gz' x 100, '/cpuaff' => 'c' x 64);
 
 my $stock = Test::Httpd->new(module => 0, mpm_conf => '', conf => '');
@@ -128,7 +134,7 @@ my $mpm = "StartServers 2\nServerLimit 8\nThreadsPerChild 24\n"
     . "MinSpareThreads 24\nMaxSpareThreads 48\nMaxRequestWorkers 48\n";
 for my $h ($stock, $fixed) {
     $h->{mpm_conf} = $mpm;
-    $h->{modules} = [qw(rewrite negotiation autoindex deflate filter headers
+    $h->{modules} = [qw(rewrite negotiation autoindex deflate brotli filter headers
         logio)];
     $h->{listen} = "Listen @{[$h->port]}\nListen 0.0.0.0:$other{$h}\n";
     (my $text = $conf) =~ s/\@SITE\@/$site/g;

@@ -88,6 +88,7 @@ my @usual_fields = ('Accept: */*', 'Accept: text/html, */*;q=0.1',
     'Cache-Control: no-cache', 'Cache-Control: max-age=0', 'Pragma: no-cache',
     'DNT: 1', 'Upgrade-Insecure-Requests: 1', 'Accept-Encoding: gzip',
     'Accept-Encoding: gzip, deflate, br', 'Accept-Encoding: identity',
+    'Accept-Encoding: gzip, deflate, br, zstd', 'Accept-Encoding: gzip;q=0',
     'Sec-Fetch-Mode: navigate', 'Origin: http://localhost',
     'X-Forwarded-For: 10.0.0.1', 'Accept-Charset: utf-8');
 
@@ -122,7 +123,8 @@ sub _conditions {
     my ($mtime, $etag) = @{ $self->{files}{$path} || [ 1e9, '"none"' ] };
     my @none = ('*', $etag, "W/$etag", '"other"', "\"other\", $etag",
         "$etag, \"x\"", "\"a\" , \"b\",$etag", "\"a\" $etag", 'bare', '',
-        "$etag,", ",$etag", uc $etag, "\"a\\\"b\", $etag", "W/ $etag");
+        "$etag,", ",$etag", uc $etag, $etag =~ s/"$/-gzip"/r,
+        $etag =~ s/"$/-br"/r, "\"a\\\"b\", $etag", "W/ $etag");
     my @since = (_date($mtime), _date($mtime - 1), _date($mtime + 1),
         _date(0), _date(time + 86400), _date($mtime) . '; length=1000',
         'junk', '', 'Sunday, 06-Nov-94 08:49:37 GMT', _date($mtime) . ' ',
@@ -135,7 +137,7 @@ sub _conditions {
         'bytes=1000000-', 'bytes=00-01', 'bytes=+1-2', 'bytes=1--2',
         'bytes=0-1,1-2,0-,-1', 'bytes=' . join(',', ('0-') x 220),
         'bytes=9223372036854775807-', 'bytes=0-9223372036854775807');
-    my @if_range = ($etag, "W/$etag", '"other"', _date($mtime),
+    my @if_range = ($etag, $etag =~ s/"$/-gzip"/r, "W/$etag", '"other"', _date($mtime),
         _date($mtime - 1), _date($mtime + 1), 'junk', '');
     my @f;
     push @f, 'If-None-Match: ' . _one(@none) if _chance(.35);
@@ -155,6 +157,7 @@ sub plain {
     my ($mtime, $etag) = @{ $self->{files}{$path} };
     my @f = ('Host: localhost', 'User-Agent: plain/1', 'Accept: */*');
     push @f, 'Connection: keep-alive' if _chance(.5);
+    push @f, 'Accept-Encoding: gzip, deflate, br, zstd' if _chance(.5);
     push @f, "If-None-Match: $etag" if _chance(.1);
     push @f, 'If-Modified-Since: ' . _date($mtime) if _chance(.1);
     push @f, 'Range: bytes=0-99' if _chance(.05);
