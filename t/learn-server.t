@@ -113,9 +113,9 @@ END
     my %refused = (
         'rewrite.test' => 'RewriteEngine on',
         'header.test' => 'Header set X-Time %t',
-        'request.test' => 'RequestHeader set X-A b',
+        'request.test' => 'RequestHeader set Accept-Encoding gzip',
         'echo.test' => 'Header echo ^Cookie',
-        'env.test' => 'Header set X-A b env=Y',
+        'env.test' => 'Header set X-A %{Y}e env=Y',
         'setenvif.test' => 'SetEnvIf Remote_Addr 127 local',
         'absent.test' => 'SetEnvIf Cookie ^$ nocookie',
         'log.test' => 'CustomLog logs/l "%h" "expr=%{REMOTE_ADDR} == \'\'"',

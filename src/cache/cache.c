@@ -332,7 +332,7 @@ static node *insert(cache *c, uint64_t hash, const void *key, size_t len,
 {
     size_t path_size = strlen(path) + 1;
     size_t tag_at =
-        APR_ALIGN_DEFAULT(sizeof(node) + len + path_size + a->head_len);
+        APR_ALIGN_DEFAULT(sizeof(node) + len + path_size + response_bytes(a));
     node *n = malloc(tag_at + c->config.tag_size);
 
     if (!n) {

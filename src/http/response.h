@@ -17,6 +17,8 @@
 
 /* The longest captured head that is learned. */
 #define RESPONSE_HEAD 4096
+/* The longest text of environment variables that goes with it. */
+#define RESPONSE_ENV 512
 /* How much longer a reply's head may be than the captured one. */
 #define RESPONSE_EXTRA 192
 /* Length of "Sun, 06 Nov 1994 08:49:37 GMT". */
@@ -126,11 +128,11 @@ int response_is_exact(const response *a, const request *req, const char *head,
                       const response_connection *conn, const char *sent,
                       size_t sent_len);
 
-/* Makes @a a copy of @a from; its from->head_len bytes go to @a copy. */
+/* Makes @a a copy of @a from; its response_bytes() go to @a copy. */
 void response_copy(response *a, const response *from, char *copy);
 
-/* 1 when two captured answers agree, Date and connection lines aside; of an
- * encoded one the body's digest, too. */
+/* 1 when two captured answers agree, Date and connection lines aside, and the
+ * environment that goes with them; of an encoded one the body's digest, too. */
 int response_is_same(const response *a, const response *b);
 
 /*

@@ -380,6 +380,10 @@ void response_copy(response *a, const response *from, char *copy)
     *a = *from;
     memcpy(copy, from->head, from->head_len);
     a->head = copy;
+    a->env = copy + from->head_len;
+    if (from->env_len) {
+        memcpy(copy + from->head_len, from->env, from->env_len);
+    }
 }
 
 int response_is_same(const response *a, const response *b)
@@ -389,6 +393,8 @@ int response_is_same(const response *a, const response *b)
            && a->no_304 == b->no_304 && a->framing == b->framing
            && a->etag_cut == b->etag_cut && a->content == b->content
            && !memcmp(a->digest, b->digest, sizeof(a->digest))
+           && a->env_len == b->env_len
+           && (!a->env_len || !memcmp(a->env, b->env, a->env_len))
            && !memcmp(a->head, b->head, DATE_AT)
            && !memcmp(a->head + DATE_LINE_END, b->head + DATE_LINE_END,
                       a->head_len - DATE_LINE_END);

@@ -21,6 +21,9 @@ typedef struct response {
     const char *head;  /* the captured head without its Connection and
                            * Keep-Alive lines; not owned */
     uint16_t head_len; /* including the empty line */
+    uint16_t env_len;
+    const char *env; /* environment variables that a log shows: name, NUL,
+                      * value, NUL each; not owned */
     uint16_t slot; /* where the connection lines belong, then content fields */
     uint16_t length_at; /* the digits of Content-Length */
     uint16_t length_len;
@@ -43,6 +46,12 @@ typedef struct response {
     uint64_t digest[2]; /* encoded: of the body, keyed; else 0 */
     int64_t modified;   /* Last-Modified, seconds since 1970, or -1 */
 } response;
+
+/* What a copy of it needs besides: head and environment. */
+static inline unsigned response_bytes(const response *a)
+{
+    return (unsigned)a->head_len + a->env_len;
+}
 
 /* Does a filter's output follow the head, and not the file? */
 static inline int response_is_encoded(const response *a)

@@ -40,7 +40,7 @@ capture *capture_make(request_rec *r, const response *a, uint64_t vary)
         return NULL;
     }
     c = apr_pcalloc(r->pool, sizeof(*c));
-    response_copy(&c->answer, a, apr_palloc(r->pool, a->head_len));
+    response_copy(&c->answer, a, apr_palloc(r->pool, response_bytes(a)));
     c->vary = vary;
     apr_pool_cleanup_register(r->pool, c, drop, apr_pool_cleanup_null);
     return c;

@@ -44,10 +44,16 @@ static void fixed_static(directive *d)
     d->out->unwanted = !d->out->wanted;
 }
 
+/* Is it "env=NAME"? Variables follow from the key (R5). */
+static int is_of_key(const char *condition)
+{
+    return !strncasecmp(condition, "env=", 4);
+}
+
 /* Which words a Header directive has after "always" or "onsuccess". */
 static const struct {
     const char *action;
-    int words; /* with the action; more is a condition */
+    int words; /* with the action; one more is a condition */
 } constants[] = {
     {"set", 3}, {"add", 3}, {"append", 3}, {"merge", 3}, {"unset", 2},
 };
@@ -66,7 +72,7 @@ static void read_vary(apr_pool_t *p, const char *value)
 static const char *judge_header(directive *d)
 {
     const ap_directive_t *node = d->at->node;
-    const char *action = tree_word(d->p, node, 0), *name, *value;
+    const char *action = tree_word(d->p, node, 0), *name, *value, *condition;
     response_field use;
     size_t i;
     int n = 0;
@@ -82,9 +88,12 @@ static const char *judge_header(directive *d)
         }
     }
     name = tree_word(d->p, node, n + 1);
-    value = tree_word(d->p, node, n + 2);
-    if (!action || i == sizeof(constants) / sizeof(constants[0]) || !name
-        || tree_word(d->p, node, n + constants[i].words)
+    if (!action || i == sizeof(constants) / sizeof(constants[0]) || !name) {
+        return "is not a constant";
+    }
+    value = constants[i].words > 2 ? tree_word(d->p, node, n + 2) : NULL;
+    condition = tree_word(d->p, node, n + constants[i].words);
+    if ((condition && !is_of_key(condition))
         || (value && (strchr(value, '%') || !strncasecmp(value, "expr=", 5)))) {
         return "is not a constant";
     }

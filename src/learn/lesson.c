@@ -7,7 +7,7 @@
 lesson *lesson_make(const conn_note *note, lesson_kind kind, const response *a,
                     const char *path)
 {
-    size_t head_len = a ? a->head_len : 0;
+    size_t head_len = a ? response_bytes(a) : 0;
     size_t path_len = path ? strlen(path) + 1 : 0;
     lesson *l = malloc(sizeof(*l) + note->key_len + path_len + head_len);
     char *p;

@@ -35,11 +35,14 @@ typedef struct fixed {
     uint8_t flags; /* of response_learn */
     uint8_t keep_alive;
     uint8_t no_sendfile;
+    uint16_t env_len;
 } fixed;
 
 _Static_assert(sizeof(fixed) <= PEER_SHARE_FIXED, "NOTICE_FIXED is too small");
 
-#define LONGEST (PEER_SHARE_FIXED + REQUEST_KEY + PATH_LONGEST + RESPONSE_HEAD)
+#define LONGEST                                                                \
+    (PEER_SHARE_FIXED + REQUEST_KEY + PATH_LONGEST + RESPONSE_HEAD             \
+     + RESPONSE_ENV)
 
 static shm_ring *the_ring; /* of this generation */
 
@@ -100,6 +103,7 @@ void peer_share_write(const lesson *l, char bytes[PEER_SHARE_FIXED],
     f.key_len = l->key_len;
     f.path_len = (uint16_t)(strlen(l->path) + 1);
     f.head_len = l->answer.head_len;
+    f.env_len = l->answer.env_len;
     f.kind = l->kind;
     f.flags = (uint8_t)response_flags(&l->answer);
     f.keep_alive = (uint8_t)l->server.keep_alive;
@@ -110,6 +114,7 @@ void peer_share_write(const lesson *l, char bytes[PEER_SHARE_FIXED],
     parts[1] = (struct iovec){(void *)l->key, f.key_len};
     parts[2] = (struct iovec){(void *)l->path, f.path_len};
     parts[3] = (struct iovec){(void *)l->answer.head, f.head_len};
+    parts[4] = (struct iovec){(void *)l->answer.env, f.env_len};
 }
 
 void peer_share_post(const lesson *l)
@@ -155,13 +160,25 @@ static int take_body(response *a, const fixed *f)
                                                                          : -1;
 }
 
-/* Key and path of the lengths that @a f says, and nothing after the head. */
+/* Names and values, each with its NUL. */
+static int is_env(const char *text, size_t len)
+{
+    size_t i, ends = 0;
+
+    for (i = 0; i < len; i++) {
+        ends += !text[i];
+    }
+    return len <= RESPONSE_ENV && ends % 2 == 0 && (!len || !text[len - 1]);
+}
+
+/* Key, path and environment of the lengths that @a f says, and no more. */
 static int fits(const fixed *f, const char *key, size_t len)
 {
     const char *path = key + f->key_len;
 
-    return len == (size_t)f->key_len + f->path_len + f->head_len
-           && f->key_len >= 1 && f->key_len <= REQUEST_KEY && f->path_len >= 2
+    return len == (size_t)f->key_len + f->path_len + f->head_len + f->env_len
+           && is_env(key + len - f->env_len, f->env_len) && f->key_len >= 1
+           && f->key_len <= REQUEST_KEY && f->path_len >= 2
            && f->path_len <= PATH_LONGEST && path[0] == '/'
            && memchr(path, 0, f->path_len) == path + f->path_len - 1;
 }
@@ -186,6 +203,8 @@ int peer_share_parse(const char *bytes, size_t len, int64_t now, lesson *out,
         || take_body(&out->answer, &f)) {
         return -1;
     }
+    out->answer.env = path + f.path_len + f.head_len;
+    out->answer.env_len = f.env_len;
     out->kind = f.kind;
     out->reason = -1;
     out->status = f.status;

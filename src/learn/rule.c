@@ -17,6 +17,7 @@
 #include "learn/mark.h"
 #include "learn/modules.h"
 #include "learn/obstacles.h"
+#include "learn/setenvif.h"
 #include "learn/verdict.h"
 
 /* A file younger than this has a weak ETag that will change (microseconds). */
@@ -226,8 +227,41 @@ static reason_id r5_environment(verdict_subject *s)
         s->detail = "%L, and the error log tells of it";
         return REASON_ENVIRONMENT;
     }
-    return s->server->logs_env && !apr_is_empty_table(env) ? REASON_ENVIRONMENT
-                                                           : REASON_OK;
+    /* It may have set a variable, or taken one away. */
+    if (setenvif_has_match(&s->t->note->req, conn_note_head(s->t->note))) {
+        s->detail = "a SetEnvIf or BrowserMatch matches";
+        return REASON_ENVIRONMENT;
+    }
+    return REASON_OK;
+}
+
+/* R5: the variables that its log lines depend on go with the answer. */
+static reason_id r5_logged(verdict_subject *s, response *a)
+{
+    const apr_array_header_t *names = s->server->log_variables;
+    char *text = apr_palloc(s->r->pool, RESPONSE_ENV);
+    size_t used = 0;
+    int i;
+
+    for (i = 0; i < names->nelts; i++) {
+        const char *name = APR_ARRAY_IDX(names, i, const char *);
+        const char *value = apr_table_get(s->r->subprocess_env, name);
+        size_t len = strlen(name) + 1, more = value ? strlen(value) + 1 : 0;
+
+        if (!value) {
+            continue;
+        }
+        if (RESPONSE_ENV - used < len + more) {
+            s->detail = "too long for the loop to log";
+            return REASON_ENVIRONMENT;
+        }
+        memcpy(text + used, name, len);
+        memcpy(text + used + len, value, more);
+        used += len + more;
+    }
+    a->env = text;
+    a->env_len = (uint16_t)used;
+    return REASON_OK;
 }
 
 static apr_time_t time_of(const struct timespec *t)
@@ -436,6 +470,9 @@ void rule_judge(request_rec *r, trace *t)
     }
     if (reason == REASON_OK) {
         reason = r8_again(&s, &a, copy);
+    }
+    if (reason == REASON_OK) {
+        reason = r5_logged(&s, &a);
     }
     if (reason == REASON_OK && t->coding) {
         t->capture = capture_make(r, &a, vary);

@@ -4,6 +4,7 @@
 #include "http_core.h"
 #include "ap_regex.h"
 #include "apr_lib.h"
+#include "apr_strings.h"
 #include "http_log.h"
 
 #include <strings.h>
@@ -17,22 +18,40 @@ static linear *sets[REQUEST_ID_LIMIT];
 static uint64_t looked_at; /* bit id: sets[id] has something */
 static uint64_t unsure;    /* bit id: an expression is httpd's to evaluate */
 
-/* What SetEnvIf takes for something else than a header. */
-static const char *const special[] = {
-    "Remote_Host",      "Remote_Addr",    "Server_Addr",
-    "Request_Protocol", "Request_Method", "Request_URI",
+/* Variables whose value follows from the key; of const char *. */
+static apr_array_header_t *names;
+/* What was taken in and looks at a field; of const ap_directive_t *. */
+static apr_array_header_t *nodes;
+
+/* What SetEnvIf takes for something else than a header, and what is in the key
+ * in the very form that it looks at. */
+static const struct {
+    const char *name;
+    int in_key;
+} attributes[] = {
+    {"Remote_Host", 0}, {"Remote_Addr", 0},      {"Request_Method", 0},
+    {"Server_Addr", 1}, {"Request_Protocol", 1}, {"Request_URI", 1},
+    {"Host", 1},
 };
+#define ATTRIBUTES (sizeof(attributes) / sizeof(attributes[0]))
+
+/* @return an index to attributes, or -1 */
+static int find_attribute(const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < ATTRIBUTES; i++) {
+        if (!strcasecmp(attributes[i].name, name)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
 
 static int is_header(const char *name)
 {
     const char *p;
-    size_t i;
 
-    for (i = 0; i < sizeof(special) / sizeof(special[0]); i++) {
-        if (!strcasecmp(special[i], name)) {
-            return 0;
-        }
-    }
     /* Other characters make it a regular expression over all names. */
     for (p = name; *p; p++) {
         if (!apr_isalnum(*p) && *p != '-' && *p != '_') {
@@ -51,12 +70,15 @@ static apr_status_t forget(void *unused)
         sets[id] = NULL;
     }
     looked_at = unsure = 0;
+    names = nodes = NULL;
     return APR_SUCCESS;
 }
 
 void setenvif_reset(apr_pool_t *p)
 {
     forget(NULL);
+    names = apr_array_make(p, 8, sizeof(const char *));
+    nodes = apr_array_make(p, 8, sizeof(const ap_directive_t *));
     apr_pool_cleanup_register(p, NULL, forget, apr_pool_cleanup_null);
 }
 
@@ -78,6 +100,8 @@ typedef struct pattern {
     const char *name; /* of the field; NULL: something else */
     const char *regex;
     int icase;
+    int in_key; /* name is that of something in the key */
+    int first;  /* index of the first variable among the words */
 } pattern;
 
 static pattern parse(apr_pool_t *p, const ap_directive_t *node)
@@ -88,10 +112,17 @@ static pattern parse(apr_pool_t *p, const ap_directive_t *node)
         .name = browser ? "User-Agent" : tree_word(p, node, 0),
         .regex = tree_word(p, node, browser ? 0 : 1),
         .icase = len > 6 && !strcasecmp(node->directive + len - 6, "NoCase"),
+        .first = browser ? 1 : 2,
     };
+    int i;
 
-    if (!t.name || !t.regex || tree_is(node, "SetEnvIfExpr")
-        || !is_header(t.name)) {
+    if (!t.name || !t.regex || tree_is(node, "SetEnvIfExpr")) {
+        t.name = NULL;
+        return t;
+    }
+    i = find_attribute(t.name);
+    t.in_key = i >= 0 && attributes[i].in_key;
+    if (i >= 0 ? !t.in_key : !is_header(t.name)) {
         t.name = NULL;
     }
     return t;
@@ -103,7 +134,7 @@ const char *setenvif_judge(apr_pool_t *p, const ap_directive_t *node)
     const ap_regex_t *compiled;
 
     if (!t.name) {
-        return "does not look at a request header";
+        return "looks neither at a request header nor at what is in the key";
     }
     compiled =
         ap_pregcomp(p, t.regex, AP_REG_EXTENDED | (t.icase ? AP_REG_ICASE : 0));
@@ -111,16 +142,48 @@ const char *setenvif_judge(apr_pool_t *p, const ap_directive_t *node)
         return "an expression cannot be compiled";
     }
     /* It would match every request that lacks the field. */
-    return ap_regexec(compiled, "", 0, NULL, 0) ? NULL
-                                                : "matches an absent field";
+    return t.in_key || ap_regexec(compiled, "", 0, NULL, 0)
+               ? NULL
+               : "matches an absent field";
+}
+
+int setenvif_is_in_key(const char *variable)
+{
+    int i;
+
+    for (i = 0; names && i < names->nelts; i++) {
+        if (!strcasecmp(APR_ARRAY_IDX(names, i, const char *), variable)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The variables that it sets: [!]NAME[=VALUE] each. */
+static void add_names(const pattern *t, const ap_directive_t *node)
+{
+    const char *word;
+    int n;
+
+    for (n = t->first; (word = tree_word(names->pool, node, n)); n++) {
+        if (*word != '!') {
+            APR_ARRAY_PUSH(names, const char *) =
+                apr_pstrmemdup(names->pool, word, strcspn(word, "="));
+        }
+    }
 }
 
 void setenvif_add(apr_pool_t *p, const ap_directive_t *node)
 {
     pattern t = parse(p, node);
-    int field =
-        t.name && t.regex ? request_field_read(t.name, strlen(t.name)) : -1;
+    int field;
 
+    if (t.in_key) {
+        add_names(&t, node);
+        return;
+    }
+    APR_ARRAY_PUSH(nodes, const ap_directive_t *) = node;
+    field = request_field_read(t.name, strlen(t.name));
     if (field < 0) {
         return; /* a request that has the field is not mine anyway */
     }
@@ -135,6 +198,36 @@ void setenvif_add(apr_pool_t *p, const ap_directive_t *node)
                      "in a time that no client controls: requests with a "
                      "%s are httpd's",
                      tree_where(p, node), t.regex, t.name);
+    }
+}
+
+/* Does the node look at such a variable, as there is no field of that name?
+ * Then a request that has the field may not be mine: it hides the variable. */
+static int follows(const ap_directive_t *node)
+{
+    pattern t = parse(names->pool, node);
+
+    if (!setenvif_is_in_key(t.name)) {
+        return 0;
+    }
+    request_field_refuse(t.name, strlen(t.name));
+    add_names(&t, node);
+    return 1;
+}
+
+void setenvif_settle(void)
+{
+    const ap_directive_t **node = (const ap_directive_t **)nodes->elts;
+    int i = 0;
+
+    while (i < nodes->nelts) {
+        if (node[i] && follows(node[i])) {
+            node[i] = NULL;
+            i = 0; /* those before it may look at what it sets */
+        }
+        else {
+            i++;
+        }
     }
 }
 

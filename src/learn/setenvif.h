@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * setenvif: the expressions of SetEnvIf and BrowserMatch, for the loop:
- * what matches one of them is httpd's (S2 of docs/security.md), and so is what
- * has a field in which something is looked for that is not linear.
+ * setenvif: the expressions of SetEnvIf and BrowserMatch, for the loop. What
+ * they find in a field of the request makes it httpd's (S2 of
+ * docs/security.md), and so does a field in which something is looked for that
+ * is not linear. What they find in the key (Request_URI, Request_Protocol,
+ * Host, Server_Addr) gives each key variables of its own, which httpd finds
+ * out when it answers.
  */
 #ifndef CPUAFFINITY_SETENVIF_H
 #define CPUAFFINITY_SETENVIF_H
@@ -16,13 +19,23 @@ void setenvif_reset(apr_pool_t *p);
 /*
  * @param p for what is compiled meanwhile and the text that is returned
  * @return NULL; or why whatever it applies to has to be refused: it looks at
- *         something else than a request header, or matches requests without it
+ *         neither a request header nor something in the key, or matches
+ *         requests without the header
  */
 const char *setenvif_judge(apr_pool_t *p, const ap_directive_t *node);
 
 /* Takes one in that is not refused, wherever it stands: it counts for every
  * vhost. Logs a warning where httpd alone can evaluate it. @a p as above */
 void setenvif_add(apr_pool_t *p, const ap_directive_t *node);
+
+/* When all have been taken in: finds those that look at a variable which
+ * another one sets. */
+void setenvif_settle(void);
+
+/* Is it a variable that one of those taken in sets by what is in the key? Then
+ * all requests of a key have the same, but those with setenvif_has_match().
+ * Any thread. */
+int setenvif_is_in_key(const char *variable);
 
 /*
  * Does any SetEnvIf or BrowserMatch expression of the configuration match, or

@@ -18,6 +18,7 @@
 #include "learn/blame.h"
 #include "learn/conn_note.h"
 #include "learn/rule.h"
+#include "learn/setenvif.h"
 #include "learn/trace.h"
 #include "learn/vhost.h"
 
@@ -90,11 +91,15 @@ static apr_status_t dirwalk_stat(apr_finfo_t *finfo, request_rec *r,
 /* R5: what is in the environment now was put there for this request. */
 static int fixups(request_rec *r)
 {
-    if (!r->main && trace_of(r) && !apr_is_empty_table(r->subprocess_env)) {
-        const apr_array_header_t *a = apr_table_elts(r->subprocess_env);
+    const apr_array_header_t *a = apr_table_elts(r->subprocess_env);
+    int i;
 
-        trace_mark(r, REASON_ENVIRONMENT,
-                   APR_ARRAY_IDX(a, 0, apr_table_entry_t).key);
+    for (i = 0; !r->main && trace_of(r) && i < a->nelts; i++) {
+        const char *name = APR_ARRAY_IDX(a, i, apr_table_entry_t).key;
+
+        if (!setenvif_is_in_key(name)) {
+            trace_mark(r, REASON_ENVIRONMENT, name);
+        }
     }
     return DECLINED;
 }

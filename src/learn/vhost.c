@@ -198,8 +198,8 @@ static void judge_logs(vhost *s)
     log_format_verdict v;
 
     log_format_judge(s->server, &v);
-    s->logs_env = v.env;
     s->logs_id = v.id;
+    s->log_variables = v.variables;
     if (v.refuse) {
         obstacles_hint hint = {
             .reason = REASON_SERVER,
@@ -269,6 +269,7 @@ int vhost_make(apr_pool_t *pconf, server_rec *main)
         return 0; /* nobody asks for it: no more work */
     }
     tree_walk(ap_conftree, visit, NULL);
+    setenvif_settle();
     for (i = 0; i < servers.count; i++) {
         judge_logs(&servers.list[i]);
         conclude(&servers.list[i]);

@@ -10,6 +10,7 @@
 
 #include "httpd.h"
 #include "http_config.h"
+#include "apr_tables.h"
 
 #include "learn/obstacle.h"
 #include "learn/reason.h"
@@ -28,11 +29,12 @@ typedef struct vhost {
     const obstacle *covers; /* what keeps all of it from being repeated; NULL:
                              * nothing does */
     int plain;              /* 1: mod_headers touches validators */
-    int logs_env;           /* 1: a log depends on the environment */
-    int logs_id;            /* 1: a log shows ids of the error log */
-    int tls;                /* 1: SSLEngine is on */
-    int proxied;            /* 1: PROXY protocol */
-    int64_t header_first;   /* RequestReadTimeout, as in address */
+    const apr_array_header_t *log_variables; /* const char *: names of the
+                             * environment variables that its logs depend on */
+    int logs_id;          /* 1: a log shows ids of the error log */
+    int tls;              /* 1: SSLEngine is on */
+    int proxied;          /* 1: PROXY protocol */
+    int64_t header_first; /* RequestReadTimeout, as in address */
     int64_t header_max;
     int header_rate;
 } vhost;

@@ -142,7 +142,8 @@ static line *copy(const access_log_record *r)
 {
     size_t path_len = strlen(r->path) + 1;
     size_t answer_len = logger.answers ? r->answer_len : 0;
-    line *l = malloc(sizeof(*l) + r->req->consumed + answer_len + path_len);
+    line *l = malloc(sizeof(*l) + r->req->consumed + answer_len + path_len
+                     + r->env_len);
     char *p;
 
     if (!l) {
@@ -161,6 +162,7 @@ static line *copy(const access_log_record *r)
     l->record.answer = put(&p, r->answer, answer_len);
     l->record.answer_len = answer_len;
     l->record.path = put(&p, r->path, path_len);
+    l->record.env = put(&p, r->env, r->env_len);
     l->end = apr_time_now();
     return l;
 }

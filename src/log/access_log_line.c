@@ -219,6 +219,22 @@ static void fill_answer(request_rec *r, const access_log_record *rec,
     r->filename = apr_pstrdup(r->pool, rec->path);
 }
 
+/* The variables that logs show, as httpd had them when it gave the answer. */
+static void fill_env(request_rec *r, const access_log_record *rec)
+{
+    const char *p = rec->env, *end = p + rec->env_len;
+
+    if (rec->env_len) {
+        r->subprocess_env = apr_table_make(r->pool, 4);
+    }
+    while (p < end) {
+        const char *value = p + strlen(p) + 1;
+
+        apr_table_setn(r->subprocess_env, p, value);
+        p = value + strlen(value) + 1;
+    }
+}
+
 static request_rec *make_request(accesslogline *l, const access_log_record *rec)
 {
     request_rec *r = apr_pcalloc(l->pool, sizeof(*r));
@@ -248,6 +264,7 @@ void access_log_line_write(accesslogline *l, const access_log_record *rec,
     r = make_request(l, rec);
     fill_request(r, rec, l->fields & LOG_FORMAT_IN);
     fill_answer(r, rec, l->fields & LOG_FORMAT_OUT);
+    fill_env(r, rec);
     if (l->add_in && l->add_out) {
         /* httpd counts twice what it reads to see whether there is a next
          * request. */

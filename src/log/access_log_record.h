@@ -20,6 +20,8 @@ typedef struct access_log_record {
     const char *answer; /* the answer's head as it was sent */
     size_t answer_len;
     const char *path; /* the file */
+    const char *env;  /* as in response */
+    size_t env_len;
     apr_time_t start; /* wall clock, µs: the request was read */
     int status;       /* 200, 206, 304 */
     int64_t body;   /* bytes of the body that were sent, without chunks (%B) */

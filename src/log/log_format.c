@@ -62,7 +62,8 @@ static void judge_format(subject *s, const char *format)
     const core_dir_config *core =
         ap_get_core_module_config(s->server->lookup_defaults);
     unsigned needs = 0;
-    const char *item = log_item_judge(logs.pool, format, &needs);
+    const char *item =
+        log_item_judge(logs.pool, format, &needs, s->out->variables);
 
     if (item) {
         refuse(s, item, "");
@@ -72,7 +73,6 @@ static void judge_format(subject *s, const char *format)
         && core->use_canonical_name == USE_CANONICAL_NAME_DNS) {
         refuse(s, "%V", "UseCanonicalName DNS");
     }
-    s->out->env |= (needs & LOG_ITEM_ENV) != 0;
     s->out->id |= (needs & LOG_ITEM_ID) != 0;
     logs.fields |= (needs & LOG_ITEM_IN ? LOG_FORMAT_IN : 0)
                    | (needs & LOG_ITEM_OUT ? LOG_FORMAT_OUT : 0);
@@ -127,7 +127,9 @@ static void judge_log(subject *s)
         judge_unnamed(s);
     }
     if (condition && !strncasecmp(condition, "env=", 4)) {
-        s->out->env = 1;
+        condition += 4;
+        APR_ARRAY_PUSH(s->out->variables, const char *) =
+            *condition == '!' ? condition + 1 : condition;
     }
     else if (condition) {
         refuse(s, condition, "an expression");
@@ -155,6 +157,7 @@ void log_format_judge(const server_rec *s, log_format_verdict *out)
     int own = has_own(s), i;
 
     memset(out, 0, sizeof(*out));
+    out->variables = apr_array_make(logs.pool, 2, sizeof(const char *));
     for (i = 0; i < logs.places->nelts; i++) {
         const tree_place *at = &APR_ARRAY_IDX(logs.places, i, tree_place);
         subject judged = {s, out, at};

@@ -9,6 +9,8 @@
 #ifndef CPUAFFINITY_LOG_FORMAT_H
 #define CPUAFFINITY_LOG_FORMAT_H
 
+#include "apr_tables.h"
+
 #include "conf/tree.h"
 
 void log_format_reset(apr_pool_t *p);
@@ -20,9 +22,10 @@ void log_format_add(const tree_place *at);
 typedef struct log_format_verdict {
     const char *refuse; /* the directive, its place and the item that only
                            httpd can write; NULL: none */
-    const ap_directive_t *node; /* that directive */
-    int env;                    /* lines depend on environment variables */
-    int id;                     /* lines show whether the error log has some */
+    const ap_directive_t *node;    /* that directive */
+    apr_array_header_t *variables; /* const char *: the environment variables
+                                    * that lines depend on, some twice */
+    int id; /* lines show whether the error log has some */
 } log_format_verdict;
 
 /* The logs of one server, those that it may inherit included. Text is from

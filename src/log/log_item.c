@@ -57,8 +57,9 @@ static const struct item {
     {"P", process, 0, NULL},
     {"v", NULL, 0, NULL},
     {"V", NULL, LOG_ITEM_NAME, NULL},
-    /* both empty, or nothing is learned */
+    /* the same for all requests of a key (setenvif): kept with the answer */
     {"e", NULL, LOG_ITEM_ENV, NULL},
+    /* empty, or nothing is learned */
     {"L", plain, LOG_ITEM_ID, NULL},
 };
 #define ITEMS (sizeof(items) / sizeof(items[0]))
@@ -90,7 +91,8 @@ static const struct item *find(const char *name, size_t len, const char *arg)
 /* One item behind its "%", as mod_log_config parses it: modifiers and an
  * argument in any order and number, then the name. Moves *at behind it.
  * @return NULL: it is not in the list */
-static const struct item *parse(apr_pool_t *p, const char **at)
+static const struct item *parse(apr_pool_t *p, const char **at,
+                                const char **argument)
 {
     const char *s = *at, *arg = "";
     const struct item *found;
@@ -107,21 +109,26 @@ static const struct item *parse(apr_pool_t *p, const char **at)
     len = *s == '^' ? strnlen(s, 3) : *s != '\0';
     found = len ? find(s, len, arg) : NULL;
     *at = s + len;
+    *argument = arg;
     return found;
 }
 
-const char *log_item_judge(apr_pool_t *p, const char *format, unsigned *needs)
+const char *log_item_judge(apr_pool_t *p, const char *format, unsigned *needs,
+                           apr_array_header_t *variables)
 {
     const char *s = format;
 
     while ((s = ap_strchr_c(s, '%'))) {
-        const char *from = s++;
-        const struct item *found = parse(p, &s);
+        const char *from = s++, *arg;
+        const struct item *found = parse(p, &s, &arg);
 
         if (!found) {
             return apr_pstrmemdup(p, from, (size_t)(s - from));
         }
         *needs |= found->needs;
+        if (found->needs & LOG_ITEM_ENV) {
+            APR_ARRAY_PUSH(variables, const char *) = arg;
+        }
     }
     return NULL;
 }

@@ -8,6 +8,7 @@
 #define CPUAFFINITY_LOG_ITEM_H
 
 #include "httpd.h"
+#include "apr_tables.h"
 
 /* What an item shows, or needs. */
 #define LOG_ITEM_IN 1    /* fields of the request */
@@ -19,8 +20,11 @@
 /*
  * Judges a format.
  * @param needs bits of all of its items, added to what is there
+ * @param variables gets the names (const char *) of the environment variables
+ *        that it shows, from @a p
  * @return NULL, or the item, from @a p, that is httpd's to write
  */
-const char *log_item_judge(apr_pool_t *p, const char *format, unsigned *needs);
+const char *log_item_judge(apr_pool_t *p, const char *format, unsigned *needs,
+                           apr_array_header_t *variables);
 
 #endif

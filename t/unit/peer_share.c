@@ -112,6 +112,8 @@ static void test_round(void)
             int rc;
 
             fill(&in, heads[i], flags);
+            in.answer.env = "name\0value\0empty\0";
+            in.answer.env_len = flags % 2 ? 18 : 0;
             len = write_all(&in, bytes);
             rc = peer_share_parse(bytes, len, NOW, &out, head);
             ok(!rc && is_same(&in, &out), "head %d, flags %u: the same again",
@@ -120,6 +122,8 @@ static void test_round(void)
         }
     }
 }
+
+static const char long_env[RESPONSE_ENV + 2];
 
 /* Each cut and each longer message; each field beyond what it may be. */
 static void test_refused(void)
@@ -165,6 +169,12 @@ static void test_refused(void)
     REFUSED(l.path = "", "no path");
     REFUSED(l.answer.head_len -= 2, "a head without end");
     REFUSED(copy[9] = '3', "a head of another status");
+    REFUSED((l.answer.env = "name", l.answer.env_len = 5),
+            "a variable without a value");
+    REFUSED((l.answer.env = "name\0v", l.answer.env_len = 6),
+            "a value without an end");
+    REFUSED((l.answer.env = long_env, l.answer.env_len = sizeof(long_env)),
+            "too many variables");
     fill(&l, HEAD TYPE "\r\n", 0);
     len = write_all(&l, bytes);
     bytes[PEER_SHARE_FIXED + 5 + 3] = 0;
