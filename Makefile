@@ -7,6 +7,8 @@
 #   make test-repeat N=20   the suite N times, half of them beside busy CPUs
 #   make test-browser   headless Chromium against the fixed-process mode
 #   make differential N=100000   generated requests to stock httpd and fixed
+#   make configurations   measures the loop's share in those of t/configs and
+#                   writes docs/configurations.md and the table of README
 #   make soak       a thousand graceful restarts under load (RESTARTS=),
 #                   requests for 100 000 files (FILES=)
 #   make asan       all tests with address and undefined behaviour sanitizers
@@ -195,6 +197,13 @@ test-browser: deps
 	@./t/deps chromium
 	@$(MAKE) --no-print-directory all
 	BUILD=$(BUILD) $(PROVE) $(PROVE_FLAGS) t/browser/*.t
+
+# Measures which share of requests the loop answers in the configurations of
+# t/configs, and writes TARGETS and the documents anew.
+configurations: deps
+	@$(MAKE) --no-print-directory all
+	SURVEY=write BUILD=$(BUILD) $(PROVE) t/learn-survey.t
+.PHONY: configurations
 
 N ?= 100000
 differential: deps

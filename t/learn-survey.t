@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# The configurations that people have (t/configs): the same bytes as httpd as
+# it is, and at least the share of t/configs/TARGETS is the loop's.
+# Environment: ONLY=name[,name]; SURVEY=write: TARGETS and the documents are
+# written anew (make configurations), SURVEY=docs: the documents, out of TARGETS.
+use strict;
+use warnings;
+use Test::More;
+use Test::Survey;
+use Time::HiRes qw(time sleep);
+
+my $write = ($ENV{SURVEY} // '') eq 'write';
+my $docs = ($ENV{SURVEY} // '') eq 'docs';
+my %targets = -e 't/configs/TARGETS' ? Test::Survey::targets() : ();
+my %only = map { $_ => 1 } split /,/, $ENV{ONLY} // '';
+my @names = $docs ? () : grep { !%only || $only{$_} } Test::Survey::names();
+my $start = time;
+my $site = Test::Survey::site();
+sleep 0.1 until Test::Survey::is_settled($site);
+my @better;
+for my $name (@names) {
+    my $s = Test::Survey->new($name, $site)->start;
+    diag "$name: not installed, left out: @{$s->{gone}}" if @{ $s->{gone} };
+    my @got;
+    for my $kind (qw(plain browser)) {
+        my $target = $write ? 0 : $targets{$name}[@got] // 0;
+        my ($share, $different) = $s->share($kind, $target);
+        push @got, $share;
+        cmp_ok $share, '>=', $target, "$name, $kind: $share %";
+        ok !%$different, "$name, $kind: the bytes of stock httpd"
+            or diag map { substr($_, 0, 1500) . "\n" } values %$different;
+    }
+    push @got, $got[0] < 100 || $got[1] < 100 ? $s->obstacle : '';
+    push @better, $name if !$write && ($got[0] > $targets{$name}[0]
+        || $got[1] > $targets{$name}[1]);
+    $targets{$name} = \@got if $write;
+    $s->finish;
+}
+if ($write || $docs) {
+    Test::Survey::write_targets(%targets) if $write;
+    Test::Survey::put_between('docs/configurations.md', 'configurations',
+        Test::Survey::table(%targets));
+    Test::Survey::put_between('README.md', 'configurations',
+        Test::Survey::summary(%targets));
+}
+diag "better than t/configs/TARGETS (make configurations): @better" if @better;
+diag sprintf '%d configurations in %.0f s', scalar @names, time - $start;
+
+is_deeply [ sort keys %targets ], [ Test::Survey::names() ],
+    'TARGETS has each configuration' if !%only;
+is Test::Survey::between('docs/configurations.md', 'configurations'),
+    Test::Survey::table(%targets), 'docs/configurations.md is as TARGETS';
+is Test::Survey::between('README.md', 'configurations'),
+    Test::Survey::summary(%targets), 'README.md, too';
+done_testing;
