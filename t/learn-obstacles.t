@@ -49,6 +49,8 @@ my @vhosts = (
         $on ],
     [ 'filter', qq{<Location "/">\nSetOutputFilter SUBSTITUTE\n</Location>},
         qr/off, R3: SetOutputFilter puts SUBSTITUTE on the way out/ ],
+    [ 'byname', 'AddOutputFilter SUBSTITUTE .shtml', $on,
+        qr/server, R3: AddOutputFilter puts SUBSTITUTE on the way out/ ],
     [ 'deflate', 'AddOutputFilterByType DEFLATE text/plain', $on ],
     [ 'header', qq{<Location "/in/">\nHeader set X-Time "%D"\n</Location>}, $on,
         qr{<Location "/in/">, S2: Header is not a constant \(\S+:\d+\)} ],

@@ -129,13 +129,14 @@ static void set_handler(judged *j)
     }
 }
 
-/* The filters of SetOutputFilter and AddOutputFilterByType. */
+/* The filters of SetOutputFilter, AddOutputFilter and AddOutputFilterByType. */
 static void filters(judged *j)
 {
     const char *names = word(j, 0);
     char *copy = apr_pstrdup(j->p, names ? names : ""), *state, *name;
 
     j->out->yields = tree_is(j->at->node, "SetOutputFilter");
+    j->out->partly = !j->out->yields; /* those of a name or type */
     for (name = apr_strtok(copy, ";", &state); name;
          name = apr_strtok(NULL, ";", &state)) {
         if (strcasecmp(name, "None") && !filter_is_passing(name)) {
