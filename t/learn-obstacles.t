@@ -146,6 +146,72 @@ for my $s (@{ $t->fixed->json('/cpuaffinity?json')->{learning}{servers} }) {
 }
 $t->finish;
 
+# Addresses that the loop leaves to httpd are said, with the reason; so is a
+# virtual host that is TLS, and what it cost.
+my @port = map Test::Httpd::free_port(), 1 .. 4;
+my $h = Test::Httpd->new(mpm_conf => "ThreadsPerChild 8\n",
+    modules => [qw(ssl)], conf => "FixedProcesses 1\nFixedStatic on\n"
+    . "LimitRequestFields 50\n" . join('', map "Listen 127.0.0.1:$_\n",
+        @port[0, 1]) . "Listen $port[2]\nListen 127.0.0.1:$port[3] https\n"
+    . <<"END");
+<Directory />
+    AllowOverride None
+</Directory>
+<Location /cpuaffinity>
+    SetHandler cpuaffinity-status
+</Location>
+<VirtualHost *:$port[0]>
+    ServerName tls.test
+    SSLEngine on
+    SSLCertificateFile \@ROOT\@/cert.pem
+</VirtualHost>
+<VirtualHost *:$port[1]>
+    ServerName off.test
+    FixedStatic off
+</VirtualHost>
+<VirtualHost 127.0.0.2:$port[2]>
+    ServerName other.test
+    Timeout 4
+</VirtualHost>
+END
+system "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=tls.test "
+    . "-keyout ${\$h->root}/key.pem -out ${\$h->root}/crt.pem 2>/dev/null; "
+    . "cat ${\$h->root}/crt.pem ${\$h->root}/key.pem > ${\$h->root}/cert.pem";
+($code, $dump) = $h->run('-t', '-D', 'DUMP_CPUAFFINITY');
+my %address = $dump =~ /^FixedStatic on (\S+): (.*)/mg;
+is $address{ '127.0.0.1:' . $h->port },
+    'requests are read, at most LimitRequestFields 50', 'an address, its limit';
+is $address{"127.0.0.1:$port[0]"}, 'requests are not read: tls.test has TLS',
+    'TLS';
+is $address{"127.0.0.1:$port[3]"},
+    'requests are not read: its Listen is for https', 'Listen';
+like $address{"0.0.0.0:$port[2]"} // $address{"[::]:$port[2]"},
+    qr/^requests are not read: other\.test may be its default virtual host too/,
+    'times';
+my ($tls) = $dump =~ /^(FixedStatic for tls.*\n(?:  .*\n)*)/m;
+like $tls, qr/: off, R1: SSLEngine makes it TLS, [^\n]* \(\S+:\d+\)\n/,
+    'the virtual host';
+$h->start;
+is $h->get('/1k.txt', %$_)->{status}, 200, 'asked'
+    for ({ port => $port[0], https => 1 }) x 3, ({ port => $port[1] }) x 2,
+    { port => $port[2] };
+my $all = $h->json('/cpuaffinity?json')->{learning};
+for (@{ $all->{addresses} }) { # [::] stands for 0.0.0.0 too, once it is bound
+    like $address{ $_->{address} }, $_->{reads} ? qr/are read/ : qr/not read/,
+        "$_->{address}: the same in the status";
+}
+cmp_ok scalar @{ $all->{addresses} }, '>=', 5, 'which has all';
+my ($t2) = grep $_->{server} eq 'tls.test', @{ $all->{servers} };
+is $t2->{obstacles}[0]{requests}, 3, 'what TLS cost';
+is $all->{requests}{elsewhere}, 2, 'what was asked where it is off';
+my ($t3) = grep $_->{server} eq 'localhost', @{ $all->{servers} };
+is +(grep $_->{name} eq 'unseen', @{ $t3->{causes} })[0]{requests}, 1,
+    'what was not read';
+like $h->get('/cpuaffinity')->{body},
+    qr/What comes to 127\.0\.0\.1:$port[0] is not read: tls\.test has TLS/,
+    'and on the page';
+$h->finish;
+
 # Sections that refuse, each with the fields of a B that gets other bytes; the
 # rest of the site, under constants in sections of its own, is learned.
 my @cases = (

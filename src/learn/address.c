@@ -3,6 +3,8 @@
 
 #include "http_core.h"
 #include "http_protocol.h"
+#include "ap_listen.h"
+#include "apr_strings.h"
 
 #include <netinet/in.h>
 
@@ -185,10 +187,10 @@ static int is_by_address(const server_rec *s)
     return 0;
 }
 
-/* May another vhost be the default one as well, with other times? Behind a
- * wildcard those with addresses of their own may; of those for *:* and those
- * for *:80 the one that httpd happened to see last. */
-static int is_unsure(const endpoint *local, const vhost *found)
+/* Another vhost that may be the default one as well, with other times; NULL:
+ * none. Behind a wildcard those with addresses of their own may; of those for
+ * *:* and those for *:80 the one that httpd happened to see last. */
+static const vhost *rival_of(const endpoint *local, const vhost *found)
 {
     rank best = rank_of(local, found->server);
     const vhost *s;
@@ -202,10 +204,58 @@ static int is_unsure(const endpoint *local, const vhost *found)
             other = reaches(local, s->server);
         }
         if (other && !same_times(s, found)) {
-            return 1;
+            return s;
         }
     }
-    return 0;
+    return NULL;
+}
+
+static const char *name_of(const vhost *s)
+{
+    return s->server->server_hostname ? s->server->server_hostname
+                                      : "the main server";
+}
+
+static void leave(apr_pool_t *p, address *a, const char *who, const char *what,
+                  const char *advice)
+{
+    a->reads = 0;
+    a->why = apr_pstrcat(p, who, what, NULL);
+    a->advice = advice;
+}
+
+#define APART "an address of its own for what is not plain HTTP"
+#define TIMES                                                                  \
+    "the same Timeout and RequestReadTimeout for both, or a Listen with an "   \
+    "address for each"
+
+/* What keeps the loop from reading, if there is something behind it. */
+static void judge(apr_pool_t *p, address *a, const endpoint *local,
+                  const char *protocol, const vhost *first)
+{
+    const vhost *s, *rival = first ? rival_of(local, first) : NULL;
+    unsigned i;
+
+    if (!a->reads) {
+        leave(p, a, "no virtual host behind it", " may repeat answers",
+              "see what is said of each");
+    }
+    else if (protocol && *protocol && strcasecmp(protocol, "http") != 0) {
+        leave(p, a, "its Listen is for ", protocol, APART);
+    }
+    for (i = 0; a->reads && (s = vhost_at(i)); i++) {
+        if (reaches(local, s->server) && !is_plain_http(s)) {
+            leave(p, a, name_of(s),
+                  s->tls       ? " has TLS"
+                  : s->proxied ? " takes the PROXY protocol"
+                               : " has another protocol",
+                  APART);
+        }
+    }
+    if (a->reads && rival) {
+        leave(p, a, name_of(rival),
+              " may be its default virtual host too, with other times", TIMES);
+    }
 }
 
 const address *address_make(apr_pool_t *p, const struct sockaddr *local,
@@ -214,7 +264,6 @@ const address *address_make(apr_pool_t *p, const struct sockaddr *local,
     address *a = apr_pcalloc(p, sizeof(*a));
     endpoint e = of_sockaddr(local);
     const vhost *s, *first = default_of(&e);
-    int plain = !protocol || !*protocol || !strcasecmp(protocol, "http");
     unsigned i;
 
     a->limits.line = a->limits.fieldsize = (unsigned)-1;
@@ -223,15 +272,29 @@ const address *address_make(apr_pool_t *p, const struct sockaddr *local,
             continue;
         }
         a->reads |= s->wanted && s->reason == REASON_OK;
-        plain &= is_plain_http(s);
         lower(&a->limits.line, s->server->limit_req_line);
         lower(&a->limits.fieldsize, s->server->limit_req_fieldsize);
         lower_fields(&a->limits.fields, s->server->limit_req_fields);
     }
-    a->reads &= plain;
+    judge(p, a, &e, protocol, first);
     if (first) {
-        a->reads &= !is_unsure(&e, first);
         take_times(a, first);
     }
     return a;
+}
+
+const char *address_listen(apr_pool_t *p, unsigned n, const address **made)
+{
+    const ap_listen_rec *lr = ap_listeners;
+
+    while (lr && (n || !lr->bind_addr)) {
+        n -= lr->bind_addr != NULL;
+        lr = lr->next;
+    }
+    if (!lr) {
+        return NULL;
+    }
+    *made = address_make(p, (const struct sockaddr *)&lr->bind_addr->sa,
+                         lr->protocol);
+    return apr_psprintf(p, "%pI", lr->bind_addr);
 }

@@ -14,6 +14,8 @@
  * milliseconds, 0: none. */
 typedef struct address {
     int reads;             /* 0: hand over at once, do not read */
+    const char *why;       /* it is not read: for people; else NULL */
+    const char *advice;    /* what would change that */
     request_limits limits; /* the smallest of all vhosts behind it */
     int64_t timeout;       /* Timeout, of the address's default vhost */
     /* RequestReadTimeout header=FIRST-MAX,MinRate=RATE; when mod_reqtimeout
@@ -32,5 +34,9 @@ typedef struct address {
  */
 const address *address_make(apr_pool_t *p, const struct sockaddr *local,
                             const char *protocol);
+
+/* "127.0.0.1:80" of the n-th Listen, and what is made of it; NULL: there are no
+ * more. In the configuration test and in children; any thread. From @a p. */
+const char *address_listen(apr_pool_t *p, unsigned n, const address **made);
 
 #endif

@@ -85,7 +85,7 @@ void blame_untraced(const request_rec *r)
         counters_cost(server->index, REASON_OFF);
     }
     else if (server->tls) {
-        counters_cost(server->index, COST_TLS);
+        count(server, obstacles_whole(server->index, REASON_SHAPE), COST_TLS);
     }
     else if (server->reason != REASON_OK) {
         count(server, obstacles_whole(server->index, server->reason),

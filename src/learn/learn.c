@@ -4,11 +4,13 @@
 #include "http_config.h"
 #include "http_core.h"
 #include "http_log.h"
+#include "apr_strings.h"
 
 #include <errno.h>
 #include <stdio.h>
 
 #include "log/access_log_time.h"
+#include "learn/address.h"
 #include "learn/authz.h"
 #include "learn/capture.h"
 #include "learn/counters.h"
@@ -168,6 +170,38 @@ void learn_post_config(apr_pool_t *pconf, server_rec *s)
     }
 }
 
+/* A limit that is smaller than httpd's default one. */
+static const char *limit(apr_pool_t *p, const char *name, unsigned value,
+                         unsigned usual)
+{
+    return value && value < usual
+               ? apr_psprintf(p, ", at most %s %u", name, value)
+               : "";
+}
+
+static void dump_addresses(apr_pool_t *p)
+{
+    const address *a;
+    const char *name;
+    unsigned n;
+
+    for (n = 0; (name = address_listen(p, n, &a)); n++) {
+        if (a->why) {
+            printf("FixedStatic on %s: requests are not read: %s\n"
+                   "    change: %s\n",
+                   name, a->why, a->advice);
+            continue;
+        }
+        printf("FixedStatic on %s: requests are read%s%s%s\n", name,
+               limit(p, "LimitRequestLine", a->limits.line,
+                     DEFAULT_LIMIT_REQUEST_LINE),
+               limit(p, "LimitRequestFieldSize", a->limits.fieldsize,
+                     DEFAULT_LIMIT_REQUEST_FIELDSIZE),
+               limit(p, "LimitRequestFields", a->limits.fields,
+                     DEFAULT_LIMIT_REQUEST_FIELDS));
+    }
+}
+
 /* A line for the vhost, and two for each obstacle. */
 static void dump_server(apr_pool_t *p, unsigned server,
                         const learn_state *state)
@@ -212,6 +246,7 @@ void learn_dump(apr_pool_t *p, server_rec *s)
             dump_server(p, i, &state);
         }
     }
+    dump_addresses(p);
     fflush(stdout); /* "Syntax OK" comes from elsewhere */
 }
 

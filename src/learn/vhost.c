@@ -92,6 +92,20 @@ static void refuse_section(vhost *s, const tree_place *at, const char *why)
     }
 }
 
+/* TLS is httpd's: what is said of the vhost's answers is for nobody. */
+static void tell_tls(const vhost *s, const tree_place *at)
+{
+    static const obstacles_hint hint = {
+        .reason = REASON_SHAPE,
+        .group = "SSLEngine",
+        .what = "SSLEngine makes it TLS, which is httpd's",
+        .advice = "a proxy in front that ends TLS",
+    };
+    tree_place place = {at->node, at->vhost, NULL};
+
+    obstacles_add(s->index, &place, &hint);
+}
+
 static void take_wish(vhost *s, const tree_place *at, int on)
 {
     if (at->section) {
@@ -119,6 +133,9 @@ static void take(vhost *s, const tree_place *at, const directive_verdict *d)
     s->tls |= d->tls;
     if (d->wanted || d->unwanted) {
         take_wish(s, at, d->wanted);
+    }
+    if (d->tls) {
+        tell_tls(s, at);
     }
     if (d->timeouts) {
         s->header_first = d->header_first;

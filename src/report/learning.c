@@ -9,6 +9,7 @@
 #include "http_protocol.h"
 #include "apr_strings.h"
 
+#include "learn/address.h"
 #include "learn/learn.h"
 #include "learn/not_mine.h"
 #include "report/advice.h"
@@ -81,7 +82,23 @@ static int generation(void)
     return n;
 }
 
-json_t *learning_json(uint64_t loop)
+static json_t *addresses_json(apr_pool_t *p)
+{
+    json_t *list = json_array();
+    const address *a;
+    const char *name;
+    unsigned n;
+
+    for (n = 0; (name = address_listen(p, n, &a)); n++) {
+        json_array_append_new(
+            list, json_pack("{s:s, s:b, s:o, s:s}", "address", name, "reads",
+                            a->reads, "why", string(a->why ? a->why : ""),
+                            "advice", a->advice ? a->advice : ""));
+    }
+    return list;
+}
+
+json_t *learning_json(apr_pool_t *p, uint64_t loop)
 {
     json_t *servers = json_array(), *refusals = json_array();
     learn_state s;
@@ -115,10 +132,11 @@ json_t *learning_json(uint64_t loop)
                                     (json_int_t)n));
         }
     }
-    return json_pack(
-        "{s:o, s:o, s:o, s:i, s:I, s:o}", "servers", servers, "refusals",
-        refusals, "not_recognised", not_mine_json(), "generation", generation(),
-        "since", (json_int_t)learn_since(), "requests", causes_totals(loop));
+    return json_pack("{s:o, s:o, s:o, s:o, s:i, s:I, s:o}", "servers", servers,
+                     "refusals", refusals, "not_recognised", not_mine_json(),
+                     "addresses", addresses_json(p), "generation", generation(),
+                     "since", (json_int_t)learn_since(), "requests",
+                     causes_totals(loop));
 }
 
 static const char *text(request_rec *r, const json_t *o, const char *key)
@@ -152,6 +170,23 @@ static void html_obstacles(request_rec *r, const json_t *list)
                        (long)json_integer_value(json_object_get(o, "line")))
                          : "",
                    text(r, o, "advice"));
+    }
+}
+
+/* Those that are not read. */
+static void html_addresses(request_rec *r, const json_t *list)
+{
+    json_t *item;
+    size_t i;
+
+    json_array_foreach(list, i, item)
+    {
+        if (!json_is_true(json_object_get(item, "reads"))) {
+            ap_rprintf(r,
+                       "<p>What comes to %s is not read: %s. <i>%s</i></p>\n",
+                       text(r, item, "address"), text(r, item, "why"),
+                       text(r, item, "advice"));
+        }
     }
 }
 
@@ -208,6 +243,7 @@ void learning_html(request_rec *r, const json_t *model)
         html_obstacles(r, json_object_get(item, "obstacles"));
     }
     ap_rputs("</table>\n", r);
+    html_addresses(r, json_object_get(learning, "addresses"));
     html_costs(r, model);
     ap_rputs("<p>Answers that were not learned, by reason:</p>\n"
              "<table>\n",

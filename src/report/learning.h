@@ -17,9 +17,10 @@
  * "not_recognised": [{"reason", "text", "count"}], "generation", "since",
  * "requests": {...}}, or NULL: FixedStatic is not on anywhere. For causes and
  * requests see causes.h.
+ * "addresses": [{"address", "reads", "why", "advice"}] are those of Listen.
  * @param loop requests that the loop answered
  */
-json_t *learning_json(uint64_t loop);
+json_t *learning_json(apr_pool_t *p, uint64_t loop);
 
 /* Tables of it, from the whole status; nothing where it has no "learning". */
 void learning_html(request_rec *r, const json_t *model);

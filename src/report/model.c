@@ -140,7 +140,7 @@ json_t *model_make(apr_pool_t *p)
         json_object_set_new(root, "steering", json_string(method));
         json_object_set_new(root, "steering_why", json_string(why));
     }
-    learning = learning_json(loop_requests(t));
+    learning = learning_json(p, loop_requests(t));
     if (learning) {
         json_object_set_new(root, "learning", learning);
     }
