@@ -238,7 +238,7 @@ my ($n, @all) = (0);
 $conf = "Header set X-All constant\n<Directory \"\@ROOT\@/htdocs\">\n"
     . "Header set X-Dir constant\n</Directory>\n";
 for my $case (@cases) {
-    for my $text ('RequestHeader edit Range .* bytes=1-2',
+    for my $text ('RequestHeader setifempty Range bytes=1-2',
         q{Header set X-A b "expr=%{HTTP_COOKIE} =~ /secret/"},
         'SetEnvIf Remote_Addr 127.0.0.2 nokeepalive',
         "FilterDeclare x$n\nFilterProvider x$n SUBSTITUTE "

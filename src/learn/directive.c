@@ -9,6 +9,7 @@
 #include "http/response.h"
 #include "learn/modules.h"
 #include "learn/setenvif.h"
+#include "log/log_format.h"
 
 typedef struct directive {
     apr_pool_t *p;
@@ -69,6 +70,14 @@ static void read_vary(apr_pool_t *p, const char *value)
     }
 }
 
+/* The name of a field, which may be written with a colon. */
+static const char *field_word(const directive *d, int n)
+{
+    const char *name = tree_word(d->p, d->at->node, n);
+
+    return name ? apr_pstrmemdup(d->p, name, strcspn(name, ":")) : NULL;
+}
+
 static const char *judge_header(directive *d)
 {
     const ap_directive_t *node = d->at->node;
@@ -87,7 +96,7 @@ static const char *judge_header(directive *d)
             break;
         }
     }
-    name = tree_word(d->p, node, n + 1);
+    name = field_word(d, n + 1);
     if (!action || i == sizeof(constants) / sizeof(constants[0]) || !name) {
         return "is not a constant";
     }
@@ -110,6 +119,86 @@ static const char *judge_header(directive *d)
 static void header(directive *d)
 {
     d->out->refuse = judge_header(d);
+}
+
+/* What RequestHeader does: "sets" also where there is no such field. */
+static const struct {
+    const char *action;
+    int sets;
+} actions[] = {
+    {"set", 1},   {"setifempty", 1}, {"add", 1},  {"append", 1},
+    {"merge", 1}, {"unset", 0},      {"edit", 0}, {"edit*", 0},
+};
+#define ACTIONS (sizeof(actions) / sizeof(actions[0]))
+
+/* Fields that are not in the key: answers to requests with one are derived, or
+ * httpd's. */
+static int is_derived(int id)
+{
+    return id == REQUEST_RANGE || id == REQUEST_IF_RANGE
+           || id == REQUEST_IF_NONE_MATCH || id == REQUEST_IF_MODIFIED_SINCE
+           || id == REQUEST_IF_UNMODIFIED_SINCE;
+}
+
+/* An expression may look up a name, or anything else. */
+static int has_expression(const directive *d)
+{
+    const char *word;
+    int n;
+
+    for (n = 2; (word = tree_word(d->p, d->at->node, n)); n++) {
+        if (!strncasecmp(word, "expr=", 5)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* What is done to a field matters to whoever reads it; where only requests that
+ * are httpd's anyway are changed, to nobody. */
+static const char *judge_request_header(directive *d)
+{
+    const char *action = tree_word(d->p, d->at->node, 0);
+    const char *name = field_word(d, 1);
+    size_t i = 0;
+    int id;
+
+    while (action && i < ACTIONS && strcasecmp(actions[i].action, action)) {
+        i++;
+    }
+    if (!name || i == ACTIONS || has_expression(d)) {
+        return "is not understood";
+    }
+    id = request_field(name, strlen(name));
+    if (id == REQUEST_FIELD_INERT) {
+        return log_format_shows(name) ? "changes a field that a log shows"
+                                      : NULL;
+    }
+    if (!actions[i].sets && id == REQUEST_FIELD_REFUSED) {
+        return NULL;
+    }
+    d->out->plain = !actions[i].sets && is_derived(id);
+    return d->out->plain ? NULL : "changes a field that is read";
+}
+
+static void request_header(directive *d)
+{
+    d->out->refuse = judge_request_header(d);
+}
+
+void directive_declare(apr_pool_t *p, const tree_place *at)
+{
+    directive_verdict unused;
+    directive d = {p, at, &unused, 1};
+
+    log_format_add(at);
+    if (tree_is(at->node, "Header")) {
+        judge_header(&d);
+    }
+    else if (!strncasecmp(at->node->directive, "SetEnvIf", 8)
+             || !strncasecmp(at->node->directive, "BrowserMatch", 12)) {
+        setenvif_declare(p, at->node);
+    }
 }
 
 static void setenvif(directive *d)
@@ -194,7 +283,7 @@ static const struct {
 } judges[] = {
     {"FixedStatic", fixed_static, 0},
     {"Header", header, 1},
-    {"RequestHeader", refused, 1},
+    {"RequestHeader", request_header, 1},
     {"SetEnvIf", setenvif, 1},
     {"SetEnvIfNoCase", setenvif, 1},
     {"SetEnvIfExpr", setenvif, 1},

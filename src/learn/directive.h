@@ -27,7 +27,11 @@ typedef struct directive_verdict {
     int header_rate;
 } directive_verdict;
 
-/* Judges one. Results from @a p. */
+/* First of all of them: which request fields it reads, or logs show. @a p for
+ * temporary text */
+void directive_declare(apr_pool_t *p, const tree_place *at);
+
+/* Judges one, when all have been declared. Results from @a p. */
 void directive_judge(apr_pool_t *p, const tree_place *at,
                      directive_verdict *out);
 

@@ -4,12 +4,19 @@
 #include "apr_tables.h"
 
 #include "conf/config.h"
+#include "http/request_field.h"
 #include "learn/directive.h"
+#include "log/log_format.h"
 
 static struct {
     apr_pool_t *pool;
     apr_array_header_t *nodes; /* of const ap_directive_t *, by number */
 } marks;
+
+static void declare(void *ctx, const tree_place *at)
+{
+    directive_declare(marks.pool, at);
+}
 
 static void visit(void *ctx, const tree_place *at)
 {
@@ -41,6 +48,9 @@ void mark_insert(apr_pool_t *pconf)
     marks.pool = pconf;
     marks.nodes = apr_array_make(pconf, 8, sizeof(const ap_directive_t *));
     apr_pool_cleanup_register(pconf, NULL, forget, apr_pool_cleanup_null);
+    request_field_reset();
+    log_format_reset(pconf);
+    tree_walk(ap_conftree, declare, NULL);
     tree_walk(ap_conftree, visit, NULL);
 }
 

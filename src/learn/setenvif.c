@@ -173,6 +173,15 @@ static void add_names(const pattern *t, const ap_directive_t *node)
     }
 }
 
+void setenvif_declare(apr_pool_t *p, const ap_directive_t *node)
+{
+    pattern t = parse(p, node);
+
+    if (t.name && !t.in_key) {
+        request_field_read(t.name, strlen(t.name));
+    }
+}
+
 void setenvif_add(apr_pool_t *p, const ap_directive_t *node)
 {
     pattern t = parse(p, node);

@@ -24,6 +24,9 @@ void setenvif_reset(apr_pool_t *p);
  */
 const char *setenvif_judge(apr_pool_t *p, const ap_directive_t *node);
 
+/* Declares the field that it looks at, if it is one. @a p as above */
+void setenvif_declare(apr_pool_t *p, const ap_directive_t *node);
+
 /* Takes one in that is not refused, wherever it stands: it counts for every
  * vhost. Logs a warning where httpd alone can evaluate it. @a p as above */
 void setenvif_add(apr_pool_t *p, const ap_directive_t *node);

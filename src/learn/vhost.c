@@ -155,7 +155,7 @@ static void visit_first(void *ctx, const tree_place *at)
 {
     tree_place place = place_of(at);
 
-    log_format_add(&place);
+    directive_declare(servers.pool, &place);
     servers.any |= directive_is_wish(servers.pool, at->node);
     if (tree_is(at->node, "DirectoryIndex")) {
         const char *name = tree_word(servers.pool, at->node, 0);

@@ -178,3 +178,22 @@ int log_format_fields(void)
 {
     return logs.fields;
 }
+
+int log_format_shows(const char *field)
+{
+    const apr_array_header_t *lists[] = {logs.formats, logs.places};
+    int i, list;
+
+    for (list = 0; list < 2; list++) {
+        for (i = 0; lists[list] && i < lists[list]->nelts; i++) {
+            const tree_place *at = &APR_ARRAY_IDX(lists[list], i, tree_place);
+            /* LogFormat FORMAT, CustomLog FILE FORMAT */
+            const char *format = tree_word(logs.pool, at->node, list);
+
+            if (format && log_item_shows(logs.pool, format, field)) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}

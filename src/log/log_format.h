@@ -37,6 +37,10 @@ void log_format_judge(const server_rec *s, log_format_verdict *out);
 #define LOG_FORMAT_OUT 2
 int log_format_fields(void);
 
+/* 1 when some format, used or not, shows that field of requests (any case).
+ * After log_format_add(). */
+int log_format_shows(const char *field);
+
 /* 1 when there is an access log at all. Any thread after configuration. */
 int log_format_has_any(void);
 

@@ -3,6 +3,8 @@
 
 #include "apr_strings.h"
 
+#include <strings.h>
+
 static const char *const plain[] = {"", NULL};
 static const char *const either[] = {"", "c", NULL};
 static const char *const process[] = {"", "pid", NULL};
@@ -131,4 +133,20 @@ const char *log_item_judge(apr_pool_t *p, const char *format, unsigned *needs,
         }
     }
     return NULL;
+}
+
+int log_item_shows(apr_pool_t *p, const char *format, const char *field)
+{
+    const char *s = format;
+
+    while ((s = ap_strchr_c(s, '%'))) {
+        const char *arg;
+        const struct item *found = (s++, parse(p, &s, &arg));
+
+        if (found && found->needs & LOG_ITEM_IN
+            && !strcasecmp(*found->name == 'C' ? "Cookie" : arg, field)) {
+            return 1;
+        }
+    }
+    return 0;
 }

@@ -27,4 +27,7 @@
 const char *log_item_judge(apr_pool_t *p, const char *format, unsigned *needs,
                            apr_array_header_t *variables);
 
+/* Does an item show the request's field (any case)? @a p for temporary text */
+int log_item_shows(apr_pool_t *p, const char *format, const char *field);
+
 #endif
