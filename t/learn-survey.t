@@ -2,7 +2,8 @@
 # The configurations that people have (t/configs): the same bytes as httpd as
 # it is, and at least the share of t/configs/TARGETS is the loop's.
 # Environment: ONLY=name[,name]; SURVEY=write: TARGETS and the documents are
-# written anew (make configurations), SURVEY=docs: the documents, out of TARGETS.
+# written anew (make configurations), SURVEY=docs: the documents, out of TARGETS;
+# N, SEED: so many generated exchanges with each, too.
 use strict;
 use warnings;
 use Test::More;
@@ -13,13 +14,15 @@ my $write = ($ENV{SURVEY} // '') eq 'write';
 my $docs = ($ENV{SURVEY} // '') eq 'docs';
 my %targets = -e 't/configs/TARGETS' ? Test::Survey::targets() : ();
 my %only = map { $_ => 1 } split /,/, $ENV{ONLY} // '';
+my $n = $ENV{N} || 0;
+my $seed = $ENV{SEED} || 1 + (time ^ $$) % 1_000_000;
 my @names = $docs ? () : grep { !%only || $only{$_} } Test::Survey::names();
 my $start = time;
 my $site = Test::Survey::site();
 sleep 0.1 until Test::Survey::is_settled($site);
 my @better;
 for my $name (@names) {
-    my $s = Test::Survey->new($name, $site)->start;
+    my $s = Test::Survey->new($name, $site)->start(alike => $n);
     diag "$name: not installed, left out: @{$s->{gone}}" if @{ $s->{gone} };
     my @got;
     for my $kind (qw(plain browser)) {
@@ -27,8 +30,13 @@ for my $name (@names) {
         my ($share, $different) = $s->share($kind, $target);
         push @got, $share;
         cmp_ok $share, '>=', $target, "$name, $kind: $share %";
-        ok !%$different, "$name, $kind: the bytes of stock httpd"
+        ok !%$different, "$name, $kind: the bytes and log lines of stock httpd"
             or diag map { substr($_, 0, 1500) . "\n" } values %$different;
+    }
+    if ($n) {
+        my @d = $s->exchanges($n, $seed);
+        ok !@d, "$name, seed $seed: no difference in $n exchanges"
+            or diag scalar @d, " differences, the first:\n", @d[ 0 .. ($#d > 2 ? 2 : $#d) ];
     }
     push @got, $got[0] < 100 || $got[1] < 100 ? $s->obstacle : '';
     push @better, $name if !$write && ($got[0] > $targets{$name}[0]

@@ -21,6 +21,7 @@ use Errno qw(EAGAIN EINPROGRESS EINTR);
 use Fcntl qw(F_SETFL O_NONBLOCK O_RDWR);
 use Socket qw(:all);
 use Time::HiRes qw(time sleep);
+use Time::Local qw(timegm);
 
 # at_once: how many exchanges are under way
 sub new {
@@ -187,11 +188,32 @@ sub _read {
     _parse($c);
 }
 
+my %month;
+@month{qw(Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec)} = 0 .. 11;
+
+sub _seconds {
+    my ($d, $m, $y, $h, $min, $s) = $_[0] =~
+        /(\d+) (\w+) (\d+) (\d+):(\d+):(\d+)/ or return 0;
+    return timegm($s, $min, $h, $d, $month{$m} // 0, $y);
+}
+
+# Answers with Date masked, and Expires as its distance to it.
+sub undated {
+    my ($text) = @_;
+    my $of = 0;
+    $text =~ s{^(Date|Expires): ([^\r\n]*)}{
+        my ($name, $at) = ($1, _seconds($2));
+        $of = $at if $name eq 'Date';
+        $name eq 'Date' ? 'Date: -' : 'Expires: Date + ' . ($at - $of)
+    }mge;
+    return $text;
+}
+
 # What came of it, in words, and the bytes with what may differ masked.
 sub _result {
     my ($self, $c) = @_;
     my $in = $self->_mask_ports($c->{which}, $c->{in});
-    $in =~ s/^(Date: )[^\r\n]*/$1-/mg;
+    $in = undated($in);
     $in =~ s/((?:boundary=|\r\n--))[0-9a-f]{16}\b/$1-/g;
     $in =~ s/^(Allow: )([^\r\n]*)/$1 . join ',', sort split \/,\/, $2/meg;
     # who closed first: the server, or a client that had all its answers

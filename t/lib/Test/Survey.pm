@@ -23,9 +23,10 @@ use File::Basename qw(dirname basename);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 use IO::Socket::INET;
+use Test::Exchange;
 use Test::Httpd;
+use Test::Requests;
 use Time::HiRes qw(time);
-use Time::Local qw(timegm);
 
 my $libexec = Test::Httpd::libexec();
 my $configs = dirname(__FILE__) . '/../../configs';
@@ -324,10 +325,11 @@ END_OF_CONF
 
 sub both { return @{ $_[0] }{qw(stock fixed)} }
 
-# Both at the same time.
+# Both at the same time; alike => 1: so that figures have the same lengths.
 sub start {
-    my ($self) = @_;
-    $_->start(wait => 'pid') for $self->both;
+    my ($self, %o) = @_;
+    Test::Exchange::start_alike('/robots.txt', $self->both) if $o{alike};
+    $_->start(wait => 'pid') for grep { !$_->parent } $self->both;
     for my $h ($self->both) {
         $h->wait_for(sub { $h->children && eval { _connect($h) } }, 15)
             or die "$self->{name}: no answer\n" . $h->log;
@@ -382,31 +384,10 @@ sub _length {
     return;
 }
 
-my %month;
-@month{qw(Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec)} = 0 .. 11;
-
-sub _seconds {
-    my ($d, $m, $y, $h, $min, $s) = $_[0] =~
-        /(\d+) (\w+) (\d+) (\d+):(\d+):(\d+)/ or return 0;
-    return timegm($s, $min, $h, $d, $month{$m}, $y);
-}
-
-# An answer with what may differ masked: dates are told by their distance to
-# Date.
-sub _masked {
-    my ($answer) = @_;
-    my ($date) = $answer =~ /^Date: (.*)\r$/m;
-    return $answer if !$date;
-    $answer =~ s{^Expires: (.*)\r$}
-        {'Expires: Date + ' . (_seconds($1) - _seconds($date)) . "\r"}me;
-    $answer =~ s/^Date: .*\r$/Date: -\r/m;
-    return $answer;
-}
-
 # One round against a server: each answer masked.
 sub _walk {
     my ($self, $h, $kind) = @_;
-    return map { _masked($_) } map { _ask($h, @$_) } _round($kind);
+    return map { Test::Exchange::undated($_) } map { _ask($h, @$_) } _round($kind);
 }
 
 sub json { return $_[0]{fixed}->json('/cpuaffinity?json') }
@@ -418,20 +399,50 @@ sub hits {
     return $sum;
 }
 
-# The share in percent that the loop answers of a round, warm, and the names
-# of requests that differed from stock's. Rounds go on until the target is
+# What a server's access log has from there on, sorted, times masked; without
+# the lines for the status.
+sub _lines {
+    my ($h, $from) = @_;
+    my $text = substr slurp($h->root . '/logs/access_log'), $from;
+    $text =~ s/\[[^]]*\]/[-]/g;
+    return sort grep { !m{GET /cpuaffinity} } split /(?<=\n)/, $text;
+}
+
+sub _log_size { return -s $_[0]->root . '/logs/access_log' }
+
+# Waits until the log has stock's lines, each so many times.
+# @return what it has more or less
+sub _log_differs {
+    my ($self, $rounds, %from) = @_;
+    my ($got, $want);
+    $self->{fixed}->wait_for(sub {
+        $want = join '', map { ($_) x $rounds }
+            _lines($self->{stock}, $from{stock});
+        $got = join '', _lines($self->{fixed}, $from{fixed});
+        return $got eq $want;
+    }, 5) and return '';
+    my %n;
+    $n{$_}++ for split /(?<=\n)/, $got;
+    $n{$_}-- for split /(?<=\n)/, $want;
+    return join '', map { "$n{$_} x $_" } grep { $n{$_} } sort keys %n;
+}
+
+# The share in percent that the loop answers of a round, warm; the requests
+# that differed from stock's, lines of the log among them. Rounds go on until the target is
 # reached, and a little longer in hope of more: what httpd learns from comes
 # when it gets a CPU.
 sub share {
     my ($self, $kind, $target) = @_;
+    my %from = map { $_ => _log_size($self->{$_}) } qw(stock fixed);
     my @stock = $self->_walk($self->{stock}, $kind);
     my @requests = map { @$_ } _round($kind);
     my ($best, $last, %different) = (0, 0);
     my $end = time + 10 * Test::Httpd::slow();
     my $before = $self->hits;
+    my $rounds;
     for my $round (1 .. 500) {
         my @fixed = $self->_walk($self->{fixed}, $kind);
-        $self->{rounds}{$kind}++;
+        $rounds = $round;
         for my $i (grep { $fixed[$_] ne $stock[$_] } 0 .. $#stock) {
             $different{ (split ' ', $requests[$i])[1] } //=
                 "$requests[$i]stock: $stock[$i]\nfixed: $fixed[$i]";
@@ -443,7 +454,31 @@ sub share {
         last if $best >= 100 || $round >= $last + 4 && $best >= $target
             || $round >= 8 && time > $end;
     }
+    my $log = $self->_log_differs($rounds, %from);
+    $different{log} = "lines that stock's log has not, or too few:\n$log"
+        if $log;
     return ($best, \%different);
+}
+
+# So many generated exchanges (Test::Requests) with both. @return where they
+# differ
+sub exchanges {
+    my ($self, $n, $seed) = @_;
+    my %validators;
+    for my $target (@targets) {
+        my ($etag) = $self->{stock}->get($target)->{head}
+            =~ /^ETag: (.*?)\r$/m;
+        $validators{$target} = [ 1_700_000_000, $etag // '"none"' ];
+    }
+    my $g = Test::Requests->new(seed => $seed, files => \%validators);
+    my $e = Test::Exchange->new(ports => [ map { [ $_->port ] } $self->both ],
+        logs => [ ('/dev/null') x 2 ], at_once => 4,
+        slow => Test::Httpd::slow());
+    my @x = map { $g->exchange($_) } 1 .. $n;
+    # what mod_http2 says to a broken preface depends on when it comes
+    @x = grep { $_->{steps}[0][0] !~ /^PRI/ } @x if $self->{name} eq 'h2c';
+    $e->run(@x);
+    return @{ $e->{differences} };
 }
 
 # What the status has as the thing in the way that cost most requests, or ''.
