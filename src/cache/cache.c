@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/cache.h"
 
+#include "cache/cache_304.h"
 #include "cache/cache_file.h"
 #include "cache/cache_store.h"
 #include "base/siphash.h"
@@ -85,6 +86,12 @@ static node *of(cache_entry *e)
     return LIST_OF(e, node, pub);
 }
 
+static void free_node(node *n)
+{
+    cache_304_drop(&n->pub);
+    free(n);
+}
+
 /* Takes it out of the table; freed now or when its last holder releases it. */
 static void take_out(cache *c, node *n)
 {
@@ -102,7 +109,7 @@ static void take_out(cache *c, node *n)
         n->gone = 1;
     }
     else {
-        free(n);
+        free_node(n);
     }
 }
 
@@ -260,7 +267,7 @@ void cache_release(cache *c, cache_entry *e)
     n->user.file->holds--;
     if (--n->user.holds == 0 && n->gone) {
         cache_store_unref(&c->store, n->user.file);
-        free(n);
+        free_node(n);
     }
 }
 
@@ -466,6 +473,20 @@ cache_outcome cache_learn_body(cache *c, const void *key, size_t len,
     n->id = id;
     put_tag(c, n, tag);
     return outcome;
+}
+
+cache_outcome cache_learn_304(cache *c, const void *key, size_t len,
+                              const response_304 *u, const char *path,
+                              const struct stat *st, int64_t now)
+{
+    node *n = find(c, siphash_13(c->config.secret, key, len), key, len);
+    cache_file_id id;
+
+    if (!n || !n->pub.live || strcmp(n->pub.path, path) != 0
+        || cache_file_identify(&id, st) || !cache_file_is_same(&n->id, &id)) {
+        return CACHE_REFUSED;
+    }
+    return cache_304_take(&n->pub, u, now);
 }
 
 void cache_get_stats(const cache *c, cache_stats *out)

@@ -16,23 +16,7 @@
 
 #include "cache/cache_entry.h"
 
-/* An answer that httpd gave longer ago than this (milliseconds) is never
- * repeated. Up to CACHE_SOONER before that, httpd is asked once more, not for
- * all entries at the same time, and again after CACHE_AGAIN if nothing was
- * learned. */
-#define CACHE_AGE 60000
-#define CACHE_SOONER 15000
-#define CACHE_AGAIN 1000
 typedef struct cache cache;
-
-typedef enum cache_outcome {
-    CACHE_ONCE,    /* noted; live after a second agreeing answer */
-    CACHE_LIVE,    /* it may be repeated now, for CACHE_AGE at most */
-    CACHE_CHANGED, /* differs from the last one, in head or bytes: noted as the
-                      first again */
-    CACHE_REFUSED  /* the file is not what the answer says, or cannot be read
-                      now, no room, or a later answer is known */
-} cache_outcome;
 
 /* What happened so far. */
 typedef struct cache_stats {
@@ -110,6 +94,16 @@ cache_outcome cache_learn_body(cache *c, const void *key, size_t len,
                                const response *a, const char *path,
                                const struct stat *st, int64_t now,
                                const void *tag, char **body);
+
+/*
+ * Notes that httpd gave this 304 for the key: repeated where the entry's own
+ * head does not show it, once two agree. Nothing happens without a live entry
+ * for the same path and file, made by the same validators.
+ * @param st as in cache_learn()
+ */
+cache_outcome cache_learn_304(cache *c, const void *key, size_t len,
+                              const response_304 *u, const char *path,
+                              const struct stat *st, int64_t now);
 
 /* Forgets one key (an audit found a difference, a file failed in sending). */
 void cache_forget(cache *c, cache_entry *e);

@@ -12,6 +12,23 @@
 #include "cache/page_cache.h"
 #include "http/response_data.h"
 
+/* An answer that httpd gave longer ago than this (milliseconds) is never
+ * repeated. Up to CACHE_SOONER before that, httpd is asked once more, not for
+ * all entries at the same time, and again after CACHE_AGAIN if nothing was
+ * learned. */
+#define CACHE_AGE 60000
+#define CACHE_SOONER 15000
+#define CACHE_AGAIN 1000
+
+typedef enum cache_outcome {
+    CACHE_ONCE,    /* noted; live after a second agreeing answer */
+    CACHE_LIVE,    /* it may be repeated now, for CACHE_AGE at most */
+    CACHE_CHANGED, /* differs from the last one, in head or bytes: noted as the
+                      first again */
+    CACHE_REFUSED  /* the file is not what the answer says, or cannot be read
+                      now, no room, or a later answer is known */
+} cache_outcome;
+
 /* More keys than this never share a file. */
 #define CACHE_KEYS_PER_FILE 16
 /* More encoded bodies of a file are never kept, each for so many keys. */
@@ -43,7 +60,8 @@ typedef struct cache_entry {
     const char *path; /* as httpd opens it */
     void *tag;        /* a copy of the caller's, of the last cache_learn() */
     int live;         /* 1: may be repeated; 0: seen once */
-    uint64_t hits;    /* for the caller's audit; cache_may_use counts it */
+    struct cache_304 *unchanged; /* httpd's own 304, cache_304's */
+    uint64_t hits; /* for the caller's audit; cache_may_use counts it */
 } cache_entry;
 
 #endif

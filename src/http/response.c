@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/response.h"
 
+#include "http/put.h"
+#include "http/response_304.h"
 #include "http/response_cond.h"
+#include "http/response_lines.h"
 #include "base/httpdate.h"
 
 #include <string.h>
@@ -16,92 +19,7 @@
 #define UNCHANGED "HTTP/1.1 304 Not Modified\r\n"
 #define UNCHANGED_LEN (sizeof(UNCHANGED) - 1)
 
-/* The longest connection lines: two numbers of ten digits. */
-#define LINES 96
-
 _Static_assert(RESPONSE_DATE == HTTPDATE_LEN, "one format of dates");
-
-/* Appends text of a known length. */
-static char *put(char *p, const char *text, size_t len)
-{
-    memcpy(p, text, len);
-    return p + len;
-}
-
-#define PUT(p, literal) put(p, literal, sizeof(literal) - 1)
-
-static char *put_number(char *p, int64_t n)
-{
-    char digits[20];
-    int i = (int)sizeof(digits);
-
-    do {
-        digits[--i] = (char)('0' + n % 10);
-        n /= 10;
-    } while (n);
-    return put(p, digits + i, sizeof(digits) - (size_t)i);
-}
-
-/* What httpd says of the connection: lines, and where it announces a protocol,
- * what the Connection line there goes on with. */
-typedef struct connection {
-    size_t len;
-    char lines[LINES];
-    const char *token; /* "": nothing */
-} connection;
-
-/* What ap_set_keepalive decides, and adds. A body without length or chunks
- * ends with its connection. */
-static void connection_says(const response *a, const request *req,
-                            const response_connection *conn, connection *says,
-                            response_reply *reply)
-{
-    int left = conn->max - conn->keepalives;
-    char *p = says->lines;
-
-    reply->keepalive =
-        conn->keep_alive && conn->timeout > 0 && (conn->max == 0 || left > 0)
-        && !req->close && (req->keep_alive || req->minor == 1)
-        && !conn->stopping
-        && (a->framing != RESPONSE_FRAMING_CLOSE || req->head_only);
-    reply->keepalives = conn->keepalives;
-    if (!reply->keepalive) {
-        if (conn->max && left == 0) {
-            reply->keepalives++;
-        }
-        says->token = ", close";
-        p = a->announce ? p : PUT(p, "Connection: close\r\n");
-        says->len = (size_t)(p - says->lines);
-        return;
-    }
-    reply->keepalives++;
-    if (!req->keep_alive) {
-        says->token = "";
-        says->len = 0;
-        return;
-    }
-    says->token = ", Keep-Alive";
-    p = PUT(p, "Keep-Alive: timeout=");
-    p = put_number(p, (int)(conn->timeout / 1000000));
-    if (conn->max) {
-        p = PUT(p, ", max=");
-        p = put_number(p, left);
-    }
-    p = a->announce ? PUT(p, "\r\n") : PUT(p, "\r\nConnection: Keep-Alive\r\n");
-    says->len = (size_t)(p - says->lines);
-}
-
-/* Puts the token into a head whose Date ends at @a date. @return its end */
-static char *announce(char *date, char *end, const response *a,
-                      const char *token)
-{
-    char *at = date + a->announce - (DATE_AT + RESPONSE_DATE);
-    size_t len = strlen(token);
-
-    memmove(at + len, at, (size_t)(end - at));
-    memcpy(at, token, len);
-    return end + len;
-}
 
 /* The head up to and including the Date, for a status line. */
 static char *start(char *p, const response *a, const char *status, size_t len,
@@ -171,6 +89,26 @@ static char *unchanged(char *p, const response *a, const response_clock *clock,
     return PUT(p, "\r\n");
 }
 
+/* httpd's own 304, where the 200 does not show it. */
+static int captured(const response *a, const request *req,
+                    const response_clock *clock,
+                    const response_connection *conn, char *buf,
+                    response_reply *reply)
+{
+    response_lines says;
+
+    if (!a->unchanged || clock->now >= a->unchanged->until) {
+        return req->head_only ? -1 : RESPONSE_ASK_304;
+    }
+    response_lines_say(req, conn, a->unchanged->announce != 0, 1, &says);
+    reply->status = 304;
+    reply->keepalive = says.keepalive;
+    reply->keepalives = says.keepalives;
+    reply->body_off = reply->body_len = reply->content = 0;
+    reply->head_len = response_304_make(a->unchanged, clock->date, &says, buf);
+    return 0;
+}
+
 int response_make(const response *a, const request *req, const char *head,
                   const response_clock *clock, const response_connection *conn,
                   char *buf, size_t size, response_reply *reply)
@@ -178,7 +116,7 @@ int response_make(const response *a, const request *req, const char *head,
     response_cond_result what = RESPONSE_COND_WHOLE;
     int64_t first = 0, last = a->size - 1;
     size_t date = DATE_AT + RESPONSE_DATE;
-    connection says;
+    response_lines says;
     char *end;
 
     if (size < (size_t)a->head_len + RESPONSE_EXTRA
@@ -192,7 +130,14 @@ int response_make(const response *a, const request *req, const char *head,
     if (what == RESPONSE_COND_DECLINE) {
         return -1;
     }
-    connection_says(a, req, conn, &says, reply);
+    if (what == RESPONSE_COND_UNCHANGED && (a->no_304 || a->plain)) {
+        return captured(a, req, clock, conn, buf, reply);
+    }
+    response_lines_say(req, conn, a->announce != 0,
+                       a->framing != RESPONSE_FRAMING_CLOSE || req->head_only,
+                       &says);
+    reply->keepalive = says.keepalive;
+    reply->keepalives = says.keepalives;
     reply->body_off = 0;
     reply->body_len = req->head_only ? 0 : a->size;
     switch (what) {
@@ -201,21 +146,22 @@ int response_make(const response *a, const request *req, const char *head,
         reply->body_off = first;
         reply->body_len = req->head_only ? 0 : last - first + 1;
         date += PART_LEN - OK_LINE_LEN;
-        end = part(buf, a, clock, says.lines, says.len, first, last);
+        end = part(buf, a, clock, says.text, says.len, first, last);
         break;
     case RESPONSE_COND_UNCHANGED:
         reply->status = 304;
         reply->body_len = 0;
         date += UNCHANGED_LEN - OK_LINE_LEN;
-        end = unchanged(buf, a, clock, says.lines, says.len);
+        end = unchanged(buf, a, clock, says.text, says.len);
         break;
     default:
         reply->status = 200;
-        end = whole(buf, a, req, clock, says.lines, says.len);
+        end = whole(buf, a, req, clock, says.text, says.len);
         break;
     }
     if (a->announce) {
-        end = announce(buf + date, end, a, says.token);
+        end = response_lines_announce(
+            buf + date + a->announce - (DATE_AT + RESPONSE_DATE), end, &says);
     }
     reply->head_len = (size_t)(end - buf);
     reply->content = response_is_encoded(a) && reply->body_len
@@ -229,7 +175,7 @@ int response_is_exact(const response *a, const request *req, const char *head,
                       size_t sent_len)
 {
     char buf[RESPONSE_HEAD + RESPONSE_EXTRA];
-    response_clock clock;
+    response_clock clock = {.now = 0};
     response_reply reply;
 
     if (sent_len < DATE_AT + RESPONSE_DATE) {
@@ -240,6 +186,25 @@ int response_is_exact(const response *a, const request *req, const char *head,
            && !response_make(a, req, head, &clock, conn, buf, sizeof(buf),
                              &reply)
            && reply.head_len == sent_len && !memcmp(buf, sent, sent_len);
+}
+
+int response_may_have(const response *a, const response_304 *u)
+{
+    return (a->no_304 || a->plain) && u->base.known
+           && !memcmp(&a->base, &u->base, sizeof(a->base))
+           && u->head_len + RESPONSE_LINES <= a->head_len + RESPONSE_EXTRA;
+}
+
+int response_base_is_met(const response_base *base, const request *req,
+                         const char *head, int64_t now)
+{
+    response a = {.plain = 1, .base = *base};
+    int64_t first, last;
+
+    return req->present & RESPONSE_COND_FIELDS
+           && !request_has(req, REQUEST_RANGE)
+           && response_cond_judge(&a, req, head, now, &first, &last)
+                  == RESPONSE_COND_UNCHANGED;
 }
 
 void response_clock_set(response_clock *clock, int64_t seconds)

@@ -15,54 +15,35 @@
 #include "http/request.h"
 #include "http/response_data.h"
 
-/* The longest captured head that is learned. */
-#define RESPONSE_HEAD 4096
 /* The longest text of environment variables that goes with it. */
 #define RESPONSE_ENV 512
 /* How much longer a reply's head may be than the captured one. */
 #define RESPONSE_EXTRA 192
-/* Length of "Sun, 06 Nov 1994 08:49:37 GMT". */
-#define RESPONSE_DATE 29
 
 /* A file younger than this (seconds) has a weak ETag, which httpd makes strong
  * later, and one dated in the future has a Last-Modified that moves: neither is
  * learned, nor repeated when the clock has been set back to such a time. */
 #define RESPONSE_SETTLED 2
 
-/* Of response_learn: ranges and conditional requests of this answer are
- * httpd's (MaxRanges is set, or ETag or Last-Modified are not the computed
- * ones: R7). */
+/* Of response_learn: ranges of this answer are httpd's, and conditional
+ * requests until it has given a 304 (MaxRanges is set, or ETag or Last-Modified
+ * are not the computed ones: R7). */
 #define RESPONSE_PLAIN 1u
 /* Of response_learn: a compressing filter (DEFLATE, BROTLI_COMPRESS, BYTYPE of
  * them) was in the chain and passed the file on. It names Accept-Encoding in
- * Vary, but not in a 304, so 304s of an answer with Vary are httpd's. */
+ * Vary, but not in a 304, so that of an answer with Vary is a captured one. */
 #define RESPONSE_FILTERED 2u
 /* Of response_learn: a module that reads the clock (mod_expires) is configured
  * here. cache then wants two agreeing answers from different seconds, so that a
  * field that moves with the clock never agrees (R7, docs/pitfalls.md 22). */
 #define RESPONSE_CLOCKED 4u
 /* Of response_learn: a filter compressed the answer, and what is repeated is
- * the body as it was sent. Ranges of it are httpd's, and so is its 304. */
+ * the body as it was sent. Ranges of it are httpd's; its 304 is captured. */
 #define RESPONSE_ENCODED 8u
 /* Of response_learn, with RESPONSE_ENCODED: the filter put "-gzip" or "-br"
  * into the ETag. Conditions are judged by the one without. */
 #define RESPONSE_SUFFIXED 16u
 #define RESPONSE_FLAGS 31u
-
-/* The second in which requests are answered. The caller keeps it current. */
-typedef struct response_clock {
-    int64_t seconds;          /* since 1970: httpd's r->request_time */
-    char date[RESPONSE_DATE]; /* of that second, not terminated */
-} response_clock;
-
-/* What ap_set_keepalive looks at besides the request. */
-typedef struct response_connection {
-    int keepalives;  /* c->keepalives before this request */
-    int keep_alive;  /* KeepAlive: 1 on, 0 off */
-    int max;         /* MaxKeepAliveRequests; 0: no limit */
-    int64_t timeout; /* KeepAliveTimeout in microseconds */
-    int stopping;    /* the MPM is stopping */
-} response_connection;
 
 /* What to send. */
 typedef struct response_reply {
@@ -142,11 +123,24 @@ int response_is_same(const response *a, const response *b);
  * @param size of @a buf; a->head_len + RESPONSE_EXTRA always suffices
  * @return 0 with @a reply and @a buf filled, or -1: decline, let httpd
  *         answer (also when @a buf is too small, or when the clock shows a
- *         time at which the file was not settled)
+ *         time at which the file was not settled); or RESPONSE_ASK_304
  */
 int response_make(const response *a, const request *req, const char *head,
                   const response_clock *clock, const response_connection *conn,
                   char *buf, size_t size, response_reply *reply);
+
+/* Of response_make: httpd would answer a GET with 304, and how that looks is
+ * not known, or was long ago. Decline, and learn from httpd's answer. */
+#define RESPONSE_ASK_304 1
+
+/* 1 when a->unchanged may become @a u: it is wanted, was made by the same
+ * validators, and is not longer than response_make() has room for. */
+int response_may_have(const response *a, const response_304 *u);
+
+/* 1 when httpd would answer the request with a 304 by the validators @a base,
+ * at @a now seconds since 1970, and no range of it is asked for. */
+int response_base_is_met(const response_base *base, const request *req,
+                         const char *head, int64_t now);
 
 /* Makes @a clock show @a seconds since 1970. Not on the hot path: once per
  * second. */

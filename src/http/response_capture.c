@@ -389,9 +389,10 @@ void response_copy(response *a, const response *from, char *copy)
 int response_is_same(const response *a, const response *b)
 {
     return a->head_len == b->head_len && a->slot == b->slot
-           && a->size == b->size && a->plain == b->plain
-           && a->no_304 == b->no_304 && a->framing == b->framing
-           && a->etag_cut == b->etag_cut && a->content == b->content
+           && !memcmp(&a->base, &b->base, sizeof(a->base)) && a->size == b->size
+           && a->plain == b->plain && a->no_304 == b->no_304
+           && a->framing == b->framing && a->etag_cut == b->etag_cut
+           && a->content == b->content
            && !memcmp(a->digest, b->digest, sizeof(a->digest))
            && a->env_len == b->env_len
            && (!a->env_len || !memcmp(a->env, b->env, a->env_len))

@@ -125,13 +125,16 @@ static enum match none_match(const response *a, const request *req,
     text tag = {a->head + a->etag, a->etag_len};
     char base[TAG_LONGEST];
 
+    if (a->plain) {
+        tag = (text){a->base.tag, a->base.tag_len};
+    }
     if (list.len && *list.p == '*') {
         return YES;
     }
-    if (a->etag_len == 0) {
+    if (tag.len == 0) {
         return NO;
     }
-    if (a->etag_cut) {
+    if (a->etag_cut && !a->plain) {
         tag = (text){base, base_tag(a, base)};
     }
     return tag.len ? etag_in(list, tag, request_has(req, REQUEST_RANGE)) : ODD;
@@ -152,15 +155,16 @@ static enum match modified_since(const response *a, const request *req,
 {
     text value = value_of(req, head, REQUEST_IF_MODIFIED_SINCE);
     int64_t since = date_of(value);
+    int64_t modified = a->plain ? a->base.modified : a->modified;
 
-    if (since < 0 || a->modified <= 0) {
+    if (since < 0 || modified <= 0) {
         return ODD;
     }
-    if (since < a->modified || since > now) {
+    if (since < modified || since > now) {
         return NO; /* changed, or a date in the future: not valid */
     }
     /* within the minute it is a weak validator: not for ranges */
-    return now < a->modified + STRONG_AFTER && request_has(req, REQUEST_RANGE)
+    return now < modified + STRONG_AFTER && request_has(req, REQUEST_RANGE)
                ? NO
                : YES;
 }
@@ -276,9 +280,10 @@ response_cond_result response_cond_judge(const response *a, const request *req,
     int has_range = request_has(req, REQUEST_RANGE);
     int has_if_range = has_range && request_has(req, REQUEST_IF_RANGE);
 
-    if (a->plain || (has_range && response_is_encoded(a))
+    if ((has_range && (a->plain || response_is_encoded(a)))
+        || (a->plain && !a->base.known)
         || (request_has(req, REQUEST_IF_UNMODIFIED_SINCE)
-            && !is_unmodified(a, req, head))) {
+            && (a->plain || !is_unmodified(a, req, head)))) {
         return RESPONSE_COND_DECLINE;
     }
     if (has_none) {
@@ -296,10 +301,12 @@ response_cond_result response_cond_judge(const response *a, const request *req,
     /* of several conditions all must hold; If-Range overrides them */
     if ((has_none || has_since) && none == YES && since == YES
         && !has_if_range) {
-        return a->no_304 ? RESPONSE_COND_DECLINE : RESPONSE_COND_UNCHANGED;
+        return RESPONSE_COND_UNCHANGED;
     }
     if (!has_range || in == NO) {
-        return RESPONSE_COND_WHOLE;
+        /* its 304 shows that httpd judges by the same */
+        return a->plain && !a->unchanged ? RESPONSE_COND_DECLINE
+                                         : RESPONSE_COND_WHOLE;
     }
     return range(a, value_of(req, head, REQUEST_RANGE), first, last);
 }

@@ -13,7 +13,7 @@
 typedef enum response_cond_result {
     RESPONSE_COND_WHOLE,     /* 200 */
     RESPONSE_COND_PART,      /* 206, one range */
-    RESPONSE_COND_UNCHANGED, /* 304 */
+    RESPONSE_COND_UNCHANGED, /* 304, however it may look */
     RESPONSE_COND_DECLINE    /* httpd's: several ranges, 416, odd syntax */
 } response_cond_result;
 

@@ -16,6 +16,7 @@ typedef enum conn_note_ask {
     CONN_NOTE_NEW,   /* the loop cannot answer */
     CONN_NOTE_AUDIT, /* it could: the answers are compared */
     CONN_NOTE_AGAIN, /* it could, but its answer is getting old */
+    CONN_NOTE_304,   /* only httpd's 304 is not known, or getting old */
     CONN_NOTE_WHY    /* it is not mine: only why is set */
 } conn_note_ask;
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "learn/lesson.h"
 
+#include "http/response_304.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-lesson *lesson_make(const conn_note *note, lesson_kind kind, const response *a,
-                    const char *path)
+/* @param head where the bytes of a head belong */
+static lesson *make(const conn_note *note, lesson_kind kind, size_t head_len,
+                    const char *path, char **head)
 {
-    size_t head_len = a ? response_bytes(a) : 0;
     size_t path_len = path ? strlen(path) + 1 : 0;
     lesson *l = malloc(sizeof(*l) + note->key_len + path_len + head_len);
     char *p;
@@ -27,8 +29,30 @@ lesson *lesson_make(const conn_note *note, lesson_kind kind, const response *a,
         l->path = memcpy(p, path, path_len);
         p += path_len;
     }
-    if (a) {
-        response_copy(&l->answer, a, p);
+    *head = p;
+    return l;
+}
+
+lesson *lesson_make(const conn_note *note, lesson_kind kind, const response *a,
+                    const char *path)
+{
+    char *head;
+    lesson *l = make(note, kind, a ? response_bytes(a) : 0, path, &head);
+
+    if (l && a) {
+        response_copy(&l->answer, a, head);
+    }
+    return l;
+}
+
+lesson *lesson_make_304(const conn_note *note, const response_304 *u,
+                        const char *path)
+{
+    char *head;
+    lesson *l = make(note, LESSON_304, u->head_len, path, &head);
+
+    if (l) {
+        response_304_copy(&l->unchanged, u, head);
     }
     return l;
 }

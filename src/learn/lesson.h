@@ -19,10 +19,11 @@ typedef enum lesson_kind {
     LESSON_ANSWER, /* everything is filled in */
     LESSON_WIDEN,  /* its Vary names fields that are not in the key: only key
                       and vary are filled in */
+    LESSON_304,    /* as LESSON_ANSWER, but unchanged instead of answer */
     LESSON_REFUSED /* may not be repeated: key, path, reason, status and
                       server.server. Posted only when the loop could have
-                      answered, and would have been wrong; learn has counted
-                      it */
+                      answered, and would have been wrong, or when it asked
+                      for a 304; learn has counted it */
 } lesson_kind;
 
 /* What is to be known of the vhost that answered: response_connection's. */
@@ -46,8 +47,9 @@ typedef struct lesson {
     uint64_t vary;   /* bits of the fields that the answer's Vary names */
     int64_t when;    /* CLOCK_MONOTONIC ms, when httpd made the answer */
     response answer; /* its head points behind the path */
-    char *body;      /* encoded: answer.size bytes, from malloc; or NULL */
-    struct stat st;  /* of the descriptor that httpd sent */
+    response_304 unchanged; /* the same */
+    char *body;     /* encoded: answer.size bytes, from malloc; or NULL */
+    struct stat st; /* of the descriptor that httpd sent */
     lesson_server server;
     uint16_t key_len;
     const unsigned char *key; /* the three point into this allocation */
@@ -62,6 +64,10 @@ typedef struct lesson {
  */
 lesson *lesson_make(const conn_note *note, lesson_kind kind, const response *a,
                     const char *path);
+
+/* The same for a 304, which is copied. */
+lesson *lesson_make_304(const conn_note *note, const response_304 *u,
+                        const char *path);
 
 /* Any thread. */
 void lesson_free(lesson *l);

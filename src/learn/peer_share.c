@@ -7,6 +7,7 @@
 #include "base/shm_ring.h"
 #include "cache/cache.h"
 #include "handoff/handoff.h"
+#include "http/response_304.h"
 
 /* A megabyte; what has not been read when it is full is lost. */
 #define WORDS (1u << 17)
@@ -15,6 +16,7 @@
 /* The part of fixed length. Of one machine and one build. */
 typedef struct fixed {
     struct stat st;
+    response_base base;
     uint64_t server; /* the same pointer in all children of a parent */
     uint64_t mask;
     uint64_t vary;
@@ -83,16 +85,19 @@ void peer_share_follow(void)
 void peer_share_write(const lesson *l, char bytes[PEER_SHARE_FIXED],
                       struct iovec parts[PEER_SHARE_PARTS])
 {
+    const int is_304 = l->kind == LESSON_304;
+    const char *head = is_304 ? l->unchanged.head : l->answer.head;
     fixed f;
 
     memset(&f, 0, sizeof(f));
     f.st = l->st;
+    f.base = is_304 ? l->unchanged.base : l->answer.base;
     f.server = (uintptr_t)l->server.server;
     f.mask = l->mask;
     f.vary = l->vary;
     f.when = l->when;
-    f.size = l->answer.size;
-    f.content = l->answer.content;
+    f.size = is_304 ? l->st.st_size : l->answer.size;
+    f.content = is_304 ? f.size : l->answer.content;
     memcpy(f.digest, l->answer.digest, sizeof(f.digest));
     f.keep_alive_timeout = l->server.keep_alive_timeout;
     f.idle = l->server.idle;
@@ -102,8 +107,8 @@ void peer_share_write(const lesson *l, char bytes[PEER_SHARE_FIXED],
     f.pid = (uint32_t)getpid();
     f.key_len = l->key_len;
     f.path_len = (uint16_t)(strlen(l->path) + 1);
-    f.head_len = l->answer.head_len;
-    f.env_len = l->answer.env_len;
+    f.head_len = is_304 ? l->unchanged.head_len : l->answer.head_len;
+    f.env_len = is_304 ? 0 : l->answer.env_len;
     f.kind = l->kind;
     f.flags = (uint8_t)response_flags(&l->answer);
     f.keep_alive = (uint8_t)l->server.keep_alive;
@@ -113,7 +118,7 @@ void peer_share_write(const lesson *l, char bytes[PEER_SHARE_FIXED],
     parts[0] = (struct iovec){bytes, PEER_SHARE_FIXED};
     parts[1] = (struct iovec){(void *)l->key, f.key_len};
     parts[2] = (struct iovec){(void *)l->path, f.path_len};
-    parts[3] = (struct iovec){(void *)l->answer.head, f.head_len};
+    parts[3] = (struct iovec){(void *)head, f.head_len};
     parts[4] = (struct iovec){(void *)l->answer.env, f.env_len};
 }
 
@@ -135,8 +140,10 @@ static int in_range(const fixed *f, int64_t now)
 {
     const uint64_t fields = ~UINT64_C(0) >> (64 - request_field_ids());
 
-    return (f->kind == LESSON_ANSWER || f->kind == LESSON_WIDEN) && f->when >= 0
-           && f->when <= now && now - f->when < CACHE_AGE
+    return (f->kind == LESSON_ANSWER || f->kind == LESSON_WIDEN
+            || f->kind == LESSON_304)
+           && f->base.known <= 1 && f->base.tag_len <= RESPONSE_TAG
+           && f->when >= 0 && f->when <= now && now - f->when < CACHE_AGE
            && !((f->mask | f->vary) & ~fields) && f->keep_alive <= 1
            && f->no_sendfile <= 1 && f->keep_alive_max >= 0
            && f->keep_alive_timeout >= 0 && f->idle >= 0 && f->timeout >= 0
@@ -183,10 +190,32 @@ static int fits(const fixed *f, const char *key, size_t len)
            && memchr(path, 0, f->path_len) == path + f->path_len - 1;
 }
 
+/* Its head, at @a bytes. */
+static int take_head(lesson *out, const fixed *f, const char *bytes, char *copy)
+{
+    const char *error;
+
+    if (f->kind == LESSON_304) {
+        if (f->flags || f->vary || f->env_len
+            || response_304_learn(&out->unchanged, bytes, f->head_len, copy,
+                                  &error)) {
+            return -1;
+        }
+        out->unchanged.base = f->base;
+        return 0;
+    }
+    if (response_learn(&out->answer, bytes, f->head_len, f->size, f->flags,
+                       copy, &error)) {
+        return -1;
+    }
+    out->answer.base = f->base;
+    return take_body(&out->answer, f);
+}
+
 int peer_share_parse(const char *bytes, size_t len, int64_t now, lesson *out,
                      char head[RESPONSE_HEAD])
 {
-    const char *key = bytes + PEER_SHARE_FIXED, *path, *error;
+    const char *key = bytes + PEER_SHARE_FIXED, *path;
     fixed f;
 
     if (len < PEER_SHARE_FIXED) {
@@ -198,9 +227,7 @@ int peer_share_parse(const char *bytes, size_t len, int64_t now, lesson *out,
     }
     path = key + f.key_len;
     memset(out, 0, sizeof(*out));
-    if (response_learn(&out->answer, path + f.path_len, f.head_len, f.size,
-                       f.flags, head, &error)
-        || take_body(&out->answer, &f)) {
+    if (take_head(out, &f, path + f.path_len, head)) {
         return -1;
     }
     out->answer.env = path + f.path_len + f.head_len;

@@ -13,15 +13,14 @@
 #include "conf/config.h"
 #include "handoff/input_gate.h"
 #include "learn/counters.h"
+#include "learn/file_id.h"
 #include "learn/filter.h"
 #include "learn/mark.h"
 #include "learn/modules.h"
 #include "learn/obstacles.h"
+#include "learn/rule_304.h"
 #include "learn/setenvif.h"
 #include "learn/verdict.h"
-
-/* A file younger than this has a weak ETag that will change (microseconds). */
-#define SETTLED apr_time_from_sec(2)
 
 /* S2 and FixedStatic itself in the sections that applied. A module that is
  * inert only where it is not configured: merging keeps the pointer of what no
@@ -112,9 +111,9 @@ static reason_id r1_plain_get(verdict_subject *s)
     request_rec *r = s->r;
 
     if (r->main || r->prev || r->connection->master || r->method_number != M_GET
-        || r->header_only || r->assbackwards || r->status != HTTP_OK
-        || r->proxyreq || r->no_cache || r->no_local_copy || r->user
-        || r->ap_auth_type) {
+        || r->header_only || r->assbackwards
+        || (r->status != HTTP_OK && !rule_304_is_asked(s)) || r->proxyreq
+        || r->no_cache || r->no_local_copy || r->user || r->ap_auth_type) {
         s->detail = r->status == HTTP_OK ? NULL : apr_itoa(r->pool, r->status);
         return REASON_SHAPE;
     }
@@ -264,40 +263,34 @@ static reason_id r5_logged(verdict_subject *s, response *a)
     return REASON_OK;
 }
 
-static apr_time_t time_of(const struct timespec *t)
-{
-    return apr_time_make(t->tv_sec, t->tv_nsec / 1000);
-}
-
 /* Of a compressed answer it is in the key, whatever Vary says. */
 static const uint64_t by_coding = UINT64_C(1) << REQUEST_ACCEPT_ENCODING;
 
 /* R6: one whole file, the one that was looked up, and settled. */
 static reason_id r6_one_file(verdict_subject *s)
 {
-    const apr_finfo_t *f = &s->r->finfo;
     trace *t = s->t;
     const struct stat *st = &t->st;
-    apr_time_t mtime, settled;
 
+    if (s->r->status == HTTP_NOT_MODIFIED) {
+        return rule_304_file(s);
+    }
     if (!t->whole && t->filter) {
         t->coding = filter_acted(s->r);
         t->st = t->source;
     }
-    mtime = settled = time_of(&st->st_mtim);
-    /* A file that is edited while it is compressed shows it by its ctime. */
-    if (t->coding && time_of(&st->st_ctim) > settled) {
-        settled = time_of(&st->st_ctim);
-    }
     if (!(t->coding ? t->sourced && t->note->vary & by_coding : t->whole)
-        || (s->r->path_info && *s->r->path_info) || f->filetype != APR_REG
-        || !S_ISREG(st->st_mode) || f->device != st->st_dev
-        || f->inode != st->st_ino || f->size != st->st_size
-        || f->mtime != mtime) {
+        || (s->r->path_info && *s->r->path_info)
+        || !file_id_is(&s->r->finfo, st)) {
         s->detail = t->filter;
         return REASON_FILE;
     }
-    return s->r->request_time - settled < SETTLED ? REASON_YOUNG : REASON_OK;
+    /* A file that is edited while it is compressed shows it by its ctime. */
+    return (t->coding ? file_id_is_settled(st, s->r->request_time)
+                      : s->r->request_time - s->r->finfo.mtime
+                            >= apr_time_from_sec(2))
+               ? REASON_OK
+               : REASON_YOUNG;
 }
 
 /* What a filter makes of a tag when it is told to add its coding. */
@@ -394,6 +387,11 @@ static reason_id r8_again(verdict_subject *s, response *a, char *copy)
                        &s->detail)) {
         return REASON_HEAD;
     }
+    a->base = s->t->base;
+    if (a->plain && !request_is_whole(&n->req)) {
+        s->detail = "a conditional request, of an answer with other validators";
+        return REASON_SHAPE;
+    }
     return response_is_exact(a, &n->req, conn_note_head(n), &c, s->t->head,
                              s->t->head_len)
                ? REASON_OK
@@ -442,13 +440,38 @@ void rule_finish(request_rec *r, trace *t, int unchanged)
     }
 }
 
+/* What is left of R5, R7 and R8, and the lesson, or the start of its body. */
+static reason_id teach(verdict_subject *s)
+{
+    char copy[RESPONSE_HEAD];
+    uint64_t vary = 0;
+    reason_id reason = vary_bits(s, &vary);
+    response a;
+
+    if (reason == REASON_OK && s->r->status == HTTP_NOT_MODIFIED) {
+        response_connection c = connection_of(s);
+
+        return rule_304_teach(s, &c, vary);
+    }
+    if (reason == REASON_OK) {
+        reason = r8_again(s, &a, copy);
+    }
+    if (reason == REASON_OK) {
+        reason = r5_logged(s, &a);
+    }
+    if (reason == REASON_OK && s->t->coding) {
+        s->t->capture = capture_make(s->r, &a, vary);
+    }
+    else if (reason == REASON_OK) {
+        verdict_teach(s, &a, vary);
+    }
+    return reason;
+}
+
 void rule_judge(request_rec *r, trace *t)
 {
     verdict_subject s = subject_of(r, t);
     reason_id reason = REASON_OK;
-    char copy[RESPONSE_HEAD];
-    uint64_t vary = 0;
-    response a;
     size_t i;
 
     /* An error document's request took the filter over. */
@@ -466,21 +489,9 @@ void rule_judge(request_rec *r, trace *t)
         }
     }
     if (reason == REASON_OK) {
-        reason = vary_bits(&s, &vary);
+        reason = teach(&s);
     }
-    if (reason == REASON_OK) {
-        reason = r8_again(&s, &a, copy);
-    }
-    if (reason == REASON_OK) {
-        reason = r5_logged(&s, &a);
-    }
-    if (reason == REASON_OK && t->coding) {
-        t->capture = capture_make(r, &a, vary);
-    }
-    else if (reason == REASON_OK) {
-        verdict_teach(&s, &a, vary);
-    }
-    else {
+    if (reason != REASON_OK) {
         verdict_refuse(&s, reason);
     }
     /* It has no body: what follows is the next one's. */

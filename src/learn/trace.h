@@ -26,6 +26,7 @@ typedef struct trace {
     int defaulted;      /* 1: the handlers have all declined but core's */
     int whole;          /* 1: one FILE bucket over the file, and the end */
     struct stat st;     /* of that bucket's descriptor */
+    response_base base; /* what conditions were judged by */
     const char *filter; /* that may compress, in the chain; or NULL */
     const char *coding; /* by which one has; or NULL */
     int sourced;        /* 1: as whole, but into the first of those filters */

@@ -125,9 +125,7 @@ static void insert_filter(request_rec *r)
     }
     if (t && t->reason == REASON_OK) {
         ap_add_output_filter_handle(shape_filter, t, r, r->connection);
-        if (t->filter) {
-            ap_add_output_filter_handle(source_filter, t, r, r->connection);
-        }
+        ap_add_output_filter_handle(source_filter, t, r, r->connection);
     }
 }
 
@@ -175,17 +173,35 @@ static int is_still(int fd, const struct stat *st)
            && cache_file_is_still(fd, &before);
 }
 
+/* What httpd has just judged conditions by. */
+static void note_base(const request_rec *r, response_base *base)
+{
+    const char *tag = apr_table_get(r->headers_out, "ETag");
+    size_t len = tag ? strlen(tag) : 0;
+
+    if (len > sizeof(base->tag)) {
+        return;
+    }
+    memset(base, 0, sizeof(*base));
+    memcpy(base->tag, tag ? tag : "", len);
+    base->tag_len = (uint8_t)len;
+    base->modified = apr_time_sec(r->mtime);
+    base->known = 1;
+}
+
 /* R6: what goes into the first filter that may compress. All of it is read
  * before this returns; the descriptor is ours, as the filters may close
  * httpd's. */
 static apr_status_t look_at_source(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     trace *t = f->ctx;
-    apr_file_t *file =
-        f->r->output_filters == f ? whole_file(bb, &t->source) : NULL;
+    apr_file_t *file = t->filter && f->r->output_filters == f
+                           ? whole_file(bb, &t->source)
+                           : NULL;
     apr_os_file_t fd = -1;
     apr_status_t rv;
 
+    note_base(f->r, &t->base);
     if (file && is_named(f->r, file) && !apr_os_file_get(&fd, file)) {
         fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
         t->sourced = fd >= 0;

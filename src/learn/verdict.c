@@ -52,7 +52,8 @@ void verdict_refuse(verdict_subject *s, reason_id reason)
                      reason_rule(reason), reason_text(reason),
                      s->detail ? ": " : "", s->detail ? s->detail : "");
     }
-    if (n->ask != CONN_NOTE_NEW && tells(n, reason)) {
+    if (n->ask == CONN_NOTE_304
+        || (n->ask != CONN_NOTE_NEW && tells(n, reason))) {
         lesson *l = lesson_make(n, LESSON_REFUSED, NULL, s->r->filename);
 
         if (l) {
@@ -64,26 +65,17 @@ void verdict_refuse(verdict_subject *s, reason_id reason)
     }
 }
 
-void verdict_teach(verdict_subject *s, const response *a, uint64_t vary)
+/* What an answer and a 304 have in common. */
+static void fill(const verdict_subject *s, lesson *l)
 {
     const server_rec *v = s->r->server,
                      *idle = conn_note_host(s->r->connection);
-    lesson_kind kind = vary & ~s->t->note->vary ? LESSON_WIDEN : LESSON_ANSWER;
-    lesson *l = lesson_make(s->t->note, kind, a, s->r->filename);
 
     blame_taught(s->server, s->t->note->ask != CONN_NOTE_NEW);
-    if (!l) {
-        return;
-    }
     l->reason = REASON_OK;
     l->status = s->r->status;
-    l->vary = vary;
     l->when = clock_ms();
     l->st = s->t->st;
-    if (s->t->capture && kind == LESSON_ANSWER) {
-        l->body = s->t->capture->body;
-        s->t->capture->body = NULL;
-    }
     l->server.server = v;
     l->server.keep_alive = v->keep_alive;
     l->server.keep_alive_max = v->keep_alive_max;
@@ -98,10 +90,43 @@ void verdict_teach(verdict_subject *s, const response *a, uint64_t vary)
         s->core->enable_sendfile == ENABLE_SENDFILE_OFF
         || (s->core->enable_sendfile == ENABLE_SENDFILE_UNSET
             && s->core->enable_mmap == ENABLE_MMAP_OFF);
-    ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, v, "FixedStatic: %s is learned",
-                 s->r->uri);
+}
+
+static void post(const verdict_subject *s, lesson *l, const char *what)
+{
+    int is_answer = l->kind != LESSON_WIDEN;
+
+    ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, s->r->server,
+                 "FixedStatic: %s%s is learned", what, s->r->uri);
     outbox_post(l);
-    if (kind == LESSON_ANSWER) {
+    if (is_answer) {
         conn_note_taught(s->r->connection, s->t->note);
+    }
+}
+
+void verdict_teach(verdict_subject *s, const response *a, uint64_t vary)
+{
+    lesson_kind kind = vary & ~s->t->note->vary ? LESSON_WIDEN : LESSON_ANSWER;
+    lesson *l = lesson_make(s->t->note, kind, a, s->r->filename);
+
+    if (!l) {
+        return;
+    }
+    fill(s, l);
+    l->vary = vary;
+    if (s->t->capture && kind == LESSON_ANSWER) {
+        l->body = s->t->capture->body;
+        s->t->capture->body = NULL;
+    }
+    post(s, l, "");
+}
+
+void verdict_teach_304(verdict_subject *s, const response_304 *u)
+{
+    lesson *l = lesson_make_304(s->t->note, u, s->r->filename);
+
+    if (l) {
+        fill(s, l);
+        post(s, l, "the 304 of ");
     }
 }

@@ -25,6 +25,9 @@ typedef struct verdict_subject {
  * Vary names. */
 void verdict_teach(verdict_subject *s, const response *a, uint64_t vary);
 
+/* The same for a 304. */
+void verdict_teach_304(verdict_subject *s, const response_304 *u);
+
 /* It may not: counts and logs it, and tells the loop where that could have
  * answered. */
 void verdict_refuse(verdict_subject *s, reason_id reason);

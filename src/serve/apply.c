@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/apply.h"
 
+#include "cache/cache_304.h"
 #include "cache/key_hints.h"
+#include "http/response_304.h"
 #include "learn/learn.h"
 
 static void widen(serve_state *st, const lesson *said)
@@ -40,6 +42,35 @@ static void again(serve_state *st, const lesson *said)
     }
 }
 
+/* A 304 was asked for, and httpd gave something else, or one that cannot be
+ * repeated. */
+static void no_304(serve_state *st, const lesson *said)
+{
+    cache_entry *e = said->kind == LESSON_REFUSED
+                         ? cache_find(st->cache, said->key, said->key_len)
+                         : NULL;
+
+    if (e && failed(said)) {
+        forget(st, e, said);
+    }
+    else if (e) {
+        cache_304_drop(e);
+    }
+}
+
+/* Is what httpd said what the entry has? A 304 that it has not is none. */
+static int agrees(const cache_entry *e, const lesson *said, int64_t now)
+{
+    const response_304 *u = e->answer.unchanged;
+
+    if (said->kind == LESSON_304) {
+        return !u || now >= u->until
+               || response_304_is_same(u, &said->unchanged);
+    }
+    return said->kind == LESSON_ANSWER
+           && response_is_same(&e->answer, &said->answer);
+}
+
 /* A hit that went through httpd: is its answer ours? (Its bytes are compared
  * when it is learned.) */
 static void audit(loop *l, serve_state *st, const lesson *said)
@@ -61,8 +92,7 @@ static void audit(loop *l, serve_state *st, const lesson *said)
     if (l->row) {
         SEAT_ADD(l->row, audited, 1);
     }
-    if (said->kind == LESSON_ANSWER
-        && response_is_same(&e->answer, &said->answer)) {
+    if (agrees(e, said, l->now)) {
         return;
     }
     if (said->kind == LESSON_WIDEN
@@ -74,7 +104,7 @@ static void audit(loop *l, serve_state *st, const lesson *said)
         SEAT_ADD(l->row, differed, 1);
     }
     learn_differs(said,
-                  said->kind == LESSON_ANSWER ? "header fields" : "refused");
+                  said->kind == LESSON_REFUSED ? "refused" : "header fields");
     cache_clear(st->cache);
     key_hints_clear();
 }
@@ -87,14 +117,22 @@ void apply_lesson(loop *l, serve_state *st, lesson *said)
     else if (said->ask == CONN_NOTE_AGAIN) {
         again(st, said);
     }
+    else if (said->ask == CONN_NOTE_304) {
+        no_304(st, said);
+    }
     if (said->kind == LESSON_WIDEN) {
         widen(st, said);
         return;
     }
     /* What was on its way when an audit turned its vhost off comes late, and
      * a key that was made with other fields is never found. */
-    if (said->kind != LESSON_ANSWER || said->mask != st->vary
+    if (said->kind == LESSON_REFUSED || said->mask != st->vary
         || learn_is_off(said->server.server)) {
+        return;
+    }
+    if (said->kind == LESSON_304) {
+        cache_learn_304(st->cache, said->key, said->key_len, &said->unchanged,
+                        said->path, &said->st, said->when);
         return;
     }
     if (cache_learn_body(st->cache, said->key, said->key_len, &said->answer,

@@ -149,10 +149,11 @@ static batch_state send_file(batch *b, cache_entry *e,
 }
 
 /* Makes the reply in the batch; the batch may be sent for want of room.
- * @return BATCH_ON with *made 1, or 0: httpd's; else the result of the send */
+ * @return BATCH_ON with *declined as of response_make(); else the result of the
+ *         send */
 static batch_state make(batch *b, cache_entry *e, const request *req,
                         const char *head, size_t left, response_reply *reply,
-                        int *made)
+                        int *declined)
 {
     const lesson_server *v = server_of(e);
     response_connection state = {
@@ -165,7 +166,7 @@ static batch_state make(batch *b, cache_entry *e, const request *req,
     size_t size = e->answer.head_len + RESPONSE_EXTRA;
     char *room = send_head_room(&b->st->out, size);
 
-    *made = 0;
+    *declined = -1;
     if (!room) {
         batch_state r;
 
@@ -178,9 +179,10 @@ static batch_state make(batch *b, cache_entry *e, const request *req,
         }
         room = send_head_room(&b->st->out, size);
     }
-    *made = room
-            && !response_make(&e->answer, req, head, &b->st->clock, &state,
-                              room, size, reply);
+    if (room) {
+        *declined = response_make(&e->answer, req, head, &b->st->clock, &state,
+                                  room, size, reply);
+    }
     return BATCH_ON;
 }
 
@@ -197,22 +199,23 @@ static void count(batch *b, const request *req, const response_reply *reply)
     }
 }
 
-/* A request that is mine and known. @return 0, or -1: httpd's after all */
+/* A request that is mine and known. @return 0, or as of response_make(): it is
+ * httpd's after all */
 static int repeat(batch *b, cache_entry *e, const request *req,
                   const char *head, size_t left, batch_state *result)
 {
     response_reply reply;
     const char *rest = head + req->consumed;
     size_t rest_len = left - req->consumed;
-    int made;
+    int declined;
 
     if (pending_log_reserve(&b->st->lines)) {
         return -1;
     }
-    *result = make(b, e, req, head, left, &reply, &made);
-    if (!made) {
+    *result = make(b, e, req, head, left, &reply, &declined);
+    if (declined) {
         pending_log_cancel(&b->st->lines);
-        return *result == BATCH_ON ? -1 : 0;
+        return *result == BATCH_ON ? declined : 0;
     }
     pending_log_add(&b->st->lines, b->c, e, server_of(e)->server, req, head,
                     b->st->out.head + b->st->out.head_used, &reply);
@@ -282,14 +285,19 @@ batch_state batch_add(batch *b, const char *head, size_t left,
         if (revalidate_is_audit(b->l, b->st, e)) {
             ask = CONN_NOTE_AUDIT;
         }
-        else if (revalidate_is_due(b->l, e, req)) {
-            ask = CONN_NOTE_AGAIN;
+        else {
+            ask = revalidate_ask(b->l, e, req, head, b->st->clock.seconds);
         }
-        if (ask == CONN_NOTE_NEW && !repeat(b, e, req, head, left, &result)) {
-            return result;
+        if (ask == CONN_NOTE_NEW) {
+            int declined = repeat(b, e, req, head, left, &result);
+
+            if (!declined) {
+                return result;
+            }
+            /* What the answer does not cover is not to be learned anew. */
+            ask = declined == RESPONSE_ASK_304 ? CONN_NOTE_304 : ask;
+            len = declined == RESPONSE_ASK_304 ? len : 0;
         }
-        /* What the answer does not cover is not to be learned anew. */
-        len = ask == CONN_NOTE_NEW ? 0 : len;
     }
     else if (len) {
         key_hints_forget(key, len);

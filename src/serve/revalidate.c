@@ -3,7 +3,9 @@
 
 #include <unistd.h>
 
+#include "cache/cache_304.h"
 #include "handoff/workers.h"
+#include "http/response.h"
 
 /* One hit of so many goes through httpd and is compared. */
 #define AUDIT 1000
@@ -27,7 +29,19 @@ int revalidate_is_audit(loop *l, serve_state *st, const cache_entry *e)
     return 1;
 }
 
-int revalidate_is_due(loop *l, cache_entry *e, const request *req)
+conn_note_ask revalidate_ask(loop *l, cache_entry *e, const request *req,
+                             const char *head, int64_t seconds)
 {
-    return request_is_whole(req) && cache_is_due(e, l->now) && httpd_is_free(l);
+    if (request_is_whole(req)) {
+        return cache_is_due(e, l->now) && httpd_is_free(l) ? CONN_NOTE_AGAIN
+                                                           : CONN_NOTE_NEW;
+    }
+    /* Not what httpd would answer with a 200. */
+    if (e->unchanged && !req->head_only && cache_304_is_due(e, l->now)
+        && response_base_is_met(&e->answer.base, req, head, seconds)
+        && httpd_is_free(l)) {
+        cache_304_asked(e, l->now);
+        return CONN_NOTE_304;
+    }
+    return CONN_NOTE_NEW;
 }

@@ -13,7 +13,9 @@
 /* 1: this hit on @a e is for an audit, its own or one that had to wait. */
 int revalidate_is_audit(loop *l, serve_state *st, const cache_entry *e);
 
-/* 1: @a e is to be learned once more from this request. */
-int revalidate_is_due(loop *l, cache_entry *e, const request *req);
+/* Whether @a e, or its 304, is to be learned once more from this request;
+ * CONN_NOTE_NEW: it is not. @a seconds since 1970, now. */
+conn_note_ask revalidate_ask(loop *l, cache_entry *e, const request *req,
+                             const char *head, int64_t seconds);
 
 #endif

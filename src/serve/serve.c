@@ -29,7 +29,7 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len, int64_t idle)
     int piped = idle >= 0;
     size_t pos = 0;
 
-    state_tell_time(st);
+    state_tell_time(st, l->now);
     score_work(&st->score);
     if (st->lines.needed) {
         st->lines.start = apr_time_now();

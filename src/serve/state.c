@@ -28,10 +28,11 @@ size_t state_key(const request *req, const char *head, const addr *local,
                        keepalives == 0, vary, key);
 }
 
-void state_tell_time(serve_state *st)
+void state_tell_time(serve_state *st, int64_t now)
 {
     struct timespec t;
 
+    st->clock.now = now;
     clock_gettime(CLOCK_REALTIME_COARSE, &t);
     if (t.tv_sec != st->clock.seconds) {
         response_clock_set(&st->clock, t.tv_sec);

@@ -57,7 +57,7 @@ size_t state_key(const request *req, const char *head, const addr *local,
                  int keepalives, uint64_t vary, unsigned char key[REQUEST_KEY]);
 
 /* Makes st->clock show the time: of the request's second, as httpd's
- * r->request_time. The loop's thread. */
-void state_tell_time(serve_state *st);
+ * r->request_time; @a now is the loop's. The loop's thread. */
+void state_tell_time(serve_state *st, int64_t now);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "learn/peer_share.h"
 
+#include "http/response_304.h"
 #include "replay.h"
 
 #include <stdlib.h>
@@ -19,6 +20,15 @@
 
 #define NOW 1000000
 
+static void check_head(const lesson *l, const char *head)
+{
+    size_t len =
+        l->kind == LESSON_304 ? l->unchanged.head_len : l->answer.head_len;
+
+    CHECK((l->kind == LESSON_304 ? l->unchanged.head : l->answer.head) == head);
+    CHECK(len <= RESPONSE_HEAD && !memcmp(head + len - 4, "\r\n\r\n", 4));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *bytes = (const char *)data;
@@ -32,11 +42,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (peer_share_parse(bytes, size, NOW, &l, head)) {
         return 0;
     }
-    CHECK(l.kind == LESSON_ANSWER || l.kind == LESSON_WIDEN);
+    CHECK(l.kind == LESSON_ANSWER || l.kind == LESSON_WIDEN
+          || l.kind == LESSON_304);
     CHECK((const char *)l.key == key && l.path == key + l.key_len);
     CHECK(l.path + strlen(l.path) < bytes + size && l.path[0] == '/');
-    CHECK(l.answer.head == head && l.answer.head_len <= RESPONSE_HEAD);
-    CHECK(!memcmp(head + l.answer.head_len - 4, "\r\n\r\n", 4));
+    check_head(&l, head);
     peer_share_write(&l, fixed, parts);
     for (i = 0; i < PEER_SHARE_PARTS; i++) {
         len += parts[i].iov_len;
@@ -49,7 +59,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         len += parts[i].iov_len;
     }
     CHECK(!peer_share_parse(copy, len, NOW, &other, again));
-    CHECK(response_is_same(&l.answer, &other.answer));
+    if (l.kind == LESSON_304) {
+        CHECK(response_304_is_same(&l.unchanged, &other.unchanged));
+    }
+    else {
+        CHECK(response_is_same(&l.answer, &other.answer));
+    }
     CHECK(l.answer.no_range == other.answer.no_range
           && l.answer.etag == other.answer.etag
           && l.answer.length_at == other.answer.length_at);

@@ -5,6 +5,8 @@
 #include "t/unit/tap.h"
 #include "learn/peer_share.h"
 
+#include "http/response_304.h"
+
 #include <apr_general.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -123,6 +125,61 @@ static void test_round(void)
     }
 }
 
+#define UNCHANGED                                                              \
+    "HTTP/1.1 304 Not Modified\r\n"                                            \
+    "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nETag: \"400-5\"\r\n\r\n"
+
+/* One of a 304. */
+static void fill_304(lesson *l)
+{
+    const char *error;
+
+    fill(l, HEAD "\r\n", 0);
+    l->kind = LESSON_304;
+    l->status = 304;
+    l->vary = 0;
+    response_304_learn(&l->unchanged, UNCHANGED, strlen(UNCHANGED), copy,
+                       &error);
+    l->unchanged.base = (response_base){
+        .modified = 5, .known = 1, .tag_len = 3, .tag = "\"a\""};
+}
+
+static void test_304(void)
+{
+    char bytes[LONGEST], head[RESPONSE_HEAD];
+    lesson in, out;
+    size_t len;
+
+    fill_304(&in);
+    len = write_all(&in, bytes);
+    ok(!peer_share_parse(bytes, len, NOW, &out, head) && out.kind == LESSON_304
+           && out.status == 304
+           && response_304_is_same(&in.unchanged, &out.unchanged)
+           && is_same_server(&in.server, &out.server)
+           && !strcmp(in.path, out.path) && out.when == in.when
+           && !memcmp(&in.st, &out.st, sizeof(in.st)),
+       "a 304: the same again");
+    in.unchanged.base.tag_len = RESPONSE_TAG + 1;
+    len = write_all(&in, bytes);
+    ok(peer_share_parse(bytes, len, NOW, &out, head), "refused: a long tag");
+    fill_304(&in);
+    in.unchanged.base.known = 2;
+    len = write_all(&in, bytes);
+    ok(peer_share_parse(bytes, len, NOW, &out, head), "refused: known 2");
+    fill_304(&in);
+    copy[9] = '2';
+    len = write_all(&in, bytes);
+    ok(peer_share_parse(bytes, len, NOW, &out, head),
+       "refused: another status");
+    fill_304(&in);
+    in.kind = LESSON_ANSWER;
+    in.answer.head = copy;
+    in.answer.head_len = in.unchanged.head_len;
+    len = write_all(&in, bytes);
+    ok(peer_share_parse(bytes, len, NOW, &out, head),
+       "refused: a 304 for an answer");
+}
+
 static const char long_env[RESPONSE_ENV + 2];
 
 /* Each cut and each longer message; each field beyond what it may be. */
@@ -232,6 +289,7 @@ int main(void)
 {
     apr_initialize();
     test_round();
+    test_304();
     test_refused();
     test_processes();
     apr_terminate();
