@@ -72,10 +72,24 @@ for my $who (sort keys %sent) {
     my @fields = @{ $sent{$who} };
     my $r = $t->request('/1k.txt', @fields);
     # the whole is learned, and answers for its parts
-    $t->learned($t->request('/1k.txt', grep !/^(?:Range|If-)/, @fields));
+    my @whole = grep !/^(?:Range|If-)/, @fields;
+    $t->learned($t->request('/1k.txt', @whole)) if @whole < @fields;
     ok $t->learned($r), "$who: the loop answers";
     $t->same("$who: as httpd does",
         grep(/^Connection: .*close/, @fields) ? $r : [ $r, $r ]);
+}
+
+# One test: is this request the loop's? One of its own may be an audit or a
+# renewal, and so httpd's, now and then.
+sub whose {
+    my ($what, $ours, $r) = @_;
+    my ($tries, $grown) = ($ours ? 5 : 1);
+    while ($tries-- && !$grown) {
+        my $before = $t->hits;
+        $t->ask($t->fixed, $r);
+        $grown = $t->hits - $before;
+    }
+    is $grown, $ours, "$what: " . ($ours ? 'ours' : "httpd's");
 }
 
 # What is read is not inert.
@@ -86,7 +100,7 @@ for ([ 'SetEnvIf matches', 0, 'X-Secret: open' ],
     [ 'SetEnvIf, an odd spelling', 0, 'x-sECRET: open' ],
     [ 'another name', 1, 'X_Secret: open' ],
     [ 'SetEnvIf, twice', 0, 'X-Secret: a', 'X-Secret: b' ],
-    [ 'what a Vary names', 0, 'X-Device: phone' ],
+    [ 'what a Vary names', 0, 'X-Device: tablet' ],
     [ 'what a Vary names, twice', 0, 'X-Device: phone', 'X-Device: a' ],
     [ 'Accept-Encoding, twice', 0, 'Accept-Encoding: a', 'Accept-Encoding: b' ],
     [ 'what no Vary names, twice', 1, 'Accept: a', 'Accept: b' ],
@@ -113,9 +127,9 @@ for ([ 'SetEnvIf matches', 0, 'X-Secret: open' ],
     [ 'Upgrade', 0, 'Upgrade: h2c' ],
     [ 'a body', 0, 'Content-Length: 0' ]) {
     my ($what, $ours, @fields) = @$_;
-    my $before = $t->hits;
-    $t->same("$what: the same", $t->request('/1k.txt', @fields));
-    is $t->hits - $before, $ours, "$what: " . ($ours ? 'ours' : "httpd's");
+    my $r = $t->request('/1k.txt', @fields);
+    $t->same("$what: the same", $r);
+    whose($what, $ours, $r);
 }
 
 # A Vary that was learned: each value has an answer of its own.
@@ -192,10 +206,9 @@ for ([ 'short ones', 1, 'X-A: ' . 'a' x 100, 'x-a: ' . 'b' x 100 ],
     [ 'a long special one', 0, ('Via: ' . 'a' x 200) x 2 ],
     [ 'one that is too long', 0, 'X-A: ' . 'a' x 300 ]) {
     my ($what, $ours, @fields) = @$_;
-    my $before = $t->hits;
-    $t->same("joined, $what: the same", $t->request('/1k.txt', @fields));
-    is $t->hits - $before, $ours, "joined, $what: "
-        . ($ours ? 'ours' : "httpd's");
+    my $r = $t->request('/1k.txt', @fields);
+    $t->same("joined, $what: the same", $r);
+    whose("joined, $what", $ours, $r);
 }
 $t->finish;
 done_testing;
