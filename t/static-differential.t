@@ -130,8 +130,9 @@ my $fixed = Test::Httpd->new(mpm_conf => '', conf => '');
 my $site = $stock->root . '/site';
 # as people listen: on a wildcard
 my %other = map { $_ => Test::Httpd::free_port() } $stock, $fixed;
-my $mpm = "StartServers 2\nServerLimit 8\nThreadsPerChild 24\n"
-    . "MinSpareThreads 24\nMaxSpareThreads 48\nMaxRequestWorkers 48\n";
+# A worker for each exchange, or mpm_event closes connections that wait.
+my $mpm = "StartServers 2\nServerLimit 8\nThreadsPerChild 64\n"
+    . "MinSpareThreads 24\nMaxSpareThreads 128\nMaxRequestWorkers 128\n";
 for my $h ($stock, $fixed) {
     $h->{mpm_conf} = $mpm;
     $h->{modules} = [qw(rewrite negotiation autoindex deflate brotli filter headers

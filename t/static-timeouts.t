@@ -16,7 +16,7 @@ use Time::HiRes qw(sleep time);
 
 my $slow = Test::Httpd::slow();
 # far apart: on a busy machine a second may last for three
-my ($short, $long) = (1, 10 * $slow);
+my ($short, $long) = (3 * $slow, 15 * $slow);
 
 # Each: name, times of its own, and how long a client may idle, and take
 # nothing, in one of two words.
