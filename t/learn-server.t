@@ -117,6 +117,8 @@ END
         'echo.test' => 'Header echo ^Cookie',
         'env.test' => 'Header set X-A %{Y}e env=Y',
         'setenvif.test' => 'SetEnvIf Remote_Addr 127 local',
+        'pattern.test' => 'SetEnvIf ^X-Mo 1 mode',
+        'either.test' => 'SetEnvIf ^(X-A|X-B)$ 1 mode',
         'absent.test' => 'SetEnvIf Cookie ^$ nocookie',
         'log.test' => 'CustomLog logs/l "%h" "expr=%{REMOTE_ADDR} == \'\'"',
         'handler.test' => 'CustomLog logs/m "%R"',

@@ -28,6 +28,9 @@ BrowserMatch "^Dreamweaver-WebDAV-SCM1" redirect-carefully
 BrowserMatch " Konqueror/4" redirect-carefully
 BrowserMatchNoCase "^(q+q+)+z$" nokeepalive
 SetEnvIf Referer "(q+q+)+(?=z)z$" nokeepalive
+SetEnvIfNoCase ^DNT$ "1" nokeepalive
+SetEnvIf ^X-Mode$ slow nokeepalive
+SetEnvIf ^Host$ "never" nokeepalive
 END
 $t->start;
 my $log = $t->fixed->log;
@@ -60,6 +63,11 @@ cmp_ok loop_answers("User-Agent: $_"), '>', 0, '... what does not is not'
 is loop_answers(@plain, 'Referer: http://a/'), 0,
     'a field for which there is no linear form is httpd\'s';
 cmp_ok loop_answers(@plain, 'Referer:'), '>', 0, 'but not an empty one';
+
+# Debian's php-fpm.conf has ^Authorization$: a pattern that one name matches.
+cmp_ok loop_answers(@plain, 'DNT: 0'), '>', 0, 'an anchored name, no match';
+is loop_answers(@plain, $_), 0, "an anchored name, $_" for 'DNT: 1', 'dnt: 1',
+    'X-Mode: slow', 'x-mode: slow', 'X-Mode: fast, slow';
 
 # CPU time of the loop's thread, in ticks.
 sub loop_ticks {

@@ -61,6 +61,22 @@ static int is_header(const char *name)
     return p != name;
 }
 
+/* A regular expression that only one name matches stands for that name. (It is
+ * one all the same: where there is no such field, no variable is looked at;
+ * and without NoCase it knows capitals, which refuses more than matches.)
+ * @return the name, or @a name as it is */
+static const char *bare(apr_pool_t *p, const char *name)
+{
+    size_t len = name ? strlen(name) : 0;
+    const char *inner;
+
+    if (len < 3 || name[0] != '^' || name[len - 1] != '$') {
+        return name;
+    }
+    inner = apr_pstrmemdup(p, name + 1, len - 2);
+    return is_header(inner) ? inner : name;
+}
+
 static apr_status_t forget(void *unused)
 {
     unsigned id;
@@ -121,6 +137,7 @@ static pattern parse(apr_pool_t *p, const ap_directive_t *node)
         return t;
     }
     i = find_attribute(t.name);
+    t.name = bare(p, t.name);
     t.in_key = i >= 0 && attributes[i].in_key;
     if (i >= 0 ? !t.in_key : !is_header(t.name)) {
         t.name = NULL;
