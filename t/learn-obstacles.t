@@ -77,6 +77,7 @@ my $t = Test::Twin->new(conf => $conf, modules => [qw(rewrite expires http2
     headers filter deflate substitute asis)]);
 $t->file("$_->[0]/$_->[1]", 'text') for map {
     ([ $_->[0], 'f.html' ], [ $_->[0], 'in/f.html' ]) } @vhosts;
+$t->file('htaccess/.htaccess', "RewriteEngine on\n");
 $t->start;
 
 my ($code, $dump) = $t->fixed->run('-t', '-D', 'DUMP_CPUAFFINITY');

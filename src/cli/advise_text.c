@@ -162,6 +162,13 @@ static void print_where(apr_pool_t *p, FILE *out, const json_t *row)
     fprintf(out, "; change: %s\n", text(p, row, "advice"));
 }
 
+static void print_more(FILE *out, size_t n)
+{
+    if (n) {
+        fprintf(out, "... and %lu more (--all)\n", (unsigned long)n);
+    }
+}
+
 static void print_row(apr_pool_t *p, FILE *out, const json_t *row)
 {
     const char *where = text(p, row, "where");
@@ -170,6 +177,26 @@ static void print_row(apr_pool_t *p, FILE *out, const json_t *row)
             json_real_value(json_object_get(row, "share")), prefix(p, row),
             text(p, row, "what"), *where ? ", " : "", where);
     print_where(p, out, row);
+}
+
+static void print_behind(apr_pool_t *p, FILE *out, const json_t *list,
+                         size_t most)
+{
+    size_t n = json_array_size(list), i;
+
+    most = most && most < n ? most : n;
+    if (n) {
+        fputs("\nBehind these, once they are gone:\n", out);
+    }
+    for (i = 0; i < most; i++) {
+        const json_t *row = json_array_get(list, i);
+        const char *where = text(p, row, "where");
+
+        fprintf(out, "%s%s%s\n", text(p, row, "what"), *where ? ", " : "",
+                where);
+        print_where(p, out, row);
+    }
+    print_more(out, n - most);
 }
 
 static void print_learning(apr_pool_t *p, FILE *out, const json_t *list)
@@ -193,16 +220,14 @@ void advise_text_print(apr_pool_t *p, FILE *out, const json_t *advice,
                        size_t most)
 {
     const json_t *costs = json_object_get(advice, "costs");
-    size_t n = json_array_size(costs), i;
+    size_t n = json_array_size(costs), shown = most && most < n ? most : n, i;
 
-    most = most && most < n ? most : n;
     print_head(p, out, advice);
     fputs(n ? "\n" : "Nothing else keeps requests from it.\n", out);
-    for (i = 0; i < most; i++) {
+    for (i = 0; i < shown; i++) {
         print_row(p, out, json_array_get(costs, i));
     }
-    if (most < n) {
-        fprintf(out, "... and %lu more (--all)\n", (unsigned long)(n - most));
-    }
+    print_more(out, n - shown);
+    print_behind(p, out, json_object_get(advice, "behind"), most);
     print_learning(p, out, json_object_get(advice, "learning"));
 }

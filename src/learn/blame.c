@@ -57,13 +57,27 @@ static void count(const vhost *server, const obstacle *o, unsigned cause)
     }
 }
 
+/* What a .htaccess file can say, which has no place here, but whoever allows
+ * the file has. */
+static int is_of_htaccess(reason_id reason)
+{
+    return reason == REASON_SECTION || reason == REASON_CLIENT
+           || reason == REASON_FILTER || reason == REASON_ENVIRONMENT;
+}
+
 void blame_refused(const vhost *server, const request_rec *r, reason_id reason,
                    const obstacle *by, const char *detail)
 {
-    if (server) {
-        count(server, by ? by : find(server, reason, r, detail),
-              (unsigned)reason);
+    if (!server) {
+        return;
     }
+    if (!by) {
+        by = find(server, reason, r, detail);
+    }
+    if (!by && r->htaccess && is_of_htaccess(reason)) {
+        by = find(server, REASON_HTACCESS, r, NULL);
+    }
+    count(server, by, (unsigned)reason);
 }
 
 void blame_taught(const vhost *server, int again)

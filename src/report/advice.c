@@ -88,19 +88,25 @@ static void set_place(json_t *row, const json_t *o)
     }
 }
 
+static json_t *obstacle_row(const json_t *o)
+{
+    json_t *row = make_row("obstacle", text(o, "rule"), text(o, "what"),
+                           text(o, "advice"), number(o, "requests"));
+
+    set_place(row, o);
+    return row;
+}
+
 static void add_server(json_t *rows, const json_t *server)
 {
     const char *name = text(server, "server");
-    json_t *o, *row;
+    json_t *o;
     size_t i;
 
     json_array_foreach(json_object_get(server, "obstacles"), i, o)
     {
         if (number(o, "requests")) {
-            row = make_row("obstacle", text(o, "rule"), text(o, "what"),
-                           text(o, "advice"), number(o, "requests"));
-            set_place(row, o);
-            put(rows, name, row);
+            put(rows, name, obstacle_row(o));
         }
     }
     json_array_foreach(json_object_get(server, "causes"), i, o)
@@ -133,6 +139,31 @@ static json_t *all_rows(const json_t *learning)
         put(rows, "other virtual hosts", make_row("off", OFF, elsewhere));
     }
     return rows;
+}
+
+/* What no request has met because another obstacle is in front of it. */
+static json_t *behind(const json_t *learning)
+{
+    json_t *rows = json_object(), *list = json_array(), *server, *o, *row;
+    const char *key;
+    size_t i, j;
+
+    json_array_foreach(json_object_get(learning, "servers"), i, server)
+    {
+        json_array_foreach(json_object_get(server, "obstacles"), j, o)
+        {
+            if (!strcmp(text(server, "state"), "off") && !number(o, "requests")
+                && json_is_true(json_object_get(o, "covers"))) {
+                put(rows, text(server, "server"), obstacle_row(o));
+            }
+        }
+    }
+    json_object_foreach(rows, key, row)
+    {
+        json_array_append(list, row);
+    }
+    json_decref(rows);
+    return list;
 }
 
 /* Takes away what had been counted before. */
@@ -256,12 +287,13 @@ json_t *advice_make(const json_t *status, const json_t *before,
     }
     httpd = sum(rows);
     all = add(loop, httpd);
-    result = json_pack("{s:I, s:I, s:b, s:b, s:b, s:{s:I, s:I, s:I}, s:o, s:o}",
-                       "generation", number(now, "generation"), "since",
-                       number(now, "since"), "restarted", restarted, "later",
-                       old && !restarted, "few", all < ADVICE_FEW, "requests",
-                       "loop", loop, "httpd", httpd, "all", all, "costs",
-                       sorted(rows, all, 0), "learning", sorted(rows, all, 1));
+    result = json_pack(
+        "{s:I, s:I, s:b, s:b, s:b, s:{s:I, s:I, s:I}, s:o, s:o, s:o}",
+        "generation", number(now, "generation"), "since", number(now, "since"),
+        "restarted", restarted, "later", old && !restarted, "few",
+        all < ADVICE_FEW, "requests", "loop", loop, "httpd", httpd, "all", all,
+        "costs", sorted(rows, all, 0), "learning", sorted(rows, all, 1),
+        "behind", behind(now));
     json_decref(rows);
     return result;
 }

@@ -120,6 +120,25 @@ static void earlier(void)
     json_decref(a);
 }
 
+static void unmet(void)
+{
+    json_t *a =
+        advise(parse("{'seats':[],'learning':{'requests':{},'servers':["
+                     "{'server':'a','state':'off','obstacles':["
+                     "{'what':'first','covers':true,'requests':9},"
+                     "{'what':'second','covers':true,'file':'f','line':3},"
+                     "{'what':'part','covers':false}]},"
+                     "{'server':'b','state':'on','obstacles':["
+                     "{'what':'third','covers':true}]}]}}"),
+               NULL);
+
+    is_int((long)json_array_size(json_object_get(a, "behind")), 1,
+           "one is behind another");
+    is_str(text(row(a, "behind", 0), "what"), "second", "which it is");
+    is_str(text(row(a, "behind", 0), "where"), "f:3", "where");
+    json_decref(a);
+}
+
 static void refused(void)
 {
     static const char *const bad[] = {"1",
@@ -190,6 +209,7 @@ int main(void)
 {
     order();
     earlier();
+    unmet();
     refused();
     lies();
     return done();
