@@ -126,7 +126,6 @@ END
         'type.test' => 'Header set Content-Type text/x',
         'lookups.test' => 'HostnameLookups on',
         'proxy.test' => "SetEnvIf X-Debug 1 no-proxy\nProxyPass /p http://b/",
-        'user.test' => 'UserDir public_html',
         'remote.test' => 'RemoteIPHeader X-Forwarded-For',
         'filter.test' => "FilterDeclare x\nFilterProvider x SUBSTITUTE "
             . qq{"req('Cookie') == 'x'"\nFilterChain x},
@@ -136,7 +135,7 @@ END
         . join '', map $vhost->($_, $refused{$_}), sort keys %refused;
     my $t = Test::Twin->new(conf => $conf,
         modules => [qw(rewrite headers expires proxy
-        proxy_http userdir remoteip filter substitute)]);
+        proxy_http remoteip filter substitute)]);
     $t->file("$_/x.txt", "of $_\n") for 'a.test', 'b.test', keys %refused;
     $t->start;
     learns($t, 'a vhost beside others', 1, '/x.txt', 'Host: a.test');
@@ -168,24 +167,6 @@ END
     $t->learn("GET http://b.test/x.txt HTTP/1.1\r\nHost: a.test\r\n\r\n");
     learns($t, 'R0, the other vhost', 1, '/x.txt', 'Host: a.test');
     $t->finish;
-}
-
-# Modules that are not known.
-for my $case ([ 'lua', 'mod_lua.c' ], [ 'cache', 'mod_cache.c' ],
-    [ 'unique_id', 'mod_unique_id.c' ], [ 'dumpio', 'mod_dumpio.c' ]) {
-    my ($module, $file) = @$case;
-    SKIP: {
-        skip "no mod_$module here", 4
-            unless -e Test::Httpd::libexec() . "/mod_$module.so";
-        my $t = Test::Twin->new(modules => [$module]);
-        $t->start;
-        learns($t, "with mod_$module", 0, '/1k.txt');
-        like $t->fixed->log, qr/FixedStatic is off \(S1\): \Q$file\E, in the hook/,
-            "mod_$module: the log names it";
-        like +($t->fixed->run('-t', '-D', 'DUMP_CPUAFFINITY'))[1],
-            qr/off, S1: \Q$file\E/, "mod_$module: so does the dump";
-        $t->finish;
-    }
 }
 
 # Without fixed processes it says that it does nothing.

@@ -302,17 +302,25 @@ static const struct {
     {"FilterChain", refused, 1},
     {"AddOutputFilterByType", nothing, 0},
     {"ProxyStatus", nothing, 0}, /* of the status page */
+    {"Script", refused, 1},      /* a program for GET with a query */
+    /* settings of what others switch on */
+    {"DavLockDB", nothing, 0},
+    {"CacheRoot", nothing, 0},
+    {"CacheDirLevels", nothing, 0},
+    {"CacheDirLength", nothing, 0},
 };
 
 /* A directive of a module that is inert only where it is not configured. In
- * sections the request shows it (rule). */
+ * sections the request shows it (rule), but of a module that keeps nothing for
+ * sections. */
 static void judge_module(directive *d)
 {
     const module *m = ap_top_module;
     const command_rec *cmd =
         ap_find_command_in_modules(d->at->node->directive, (module **)&m);
 
-    if (cmd && m && !d->at->section && modules_known(m) == MODULES_UNSET) {
+    if (cmd && m && modules_known(m) == MODULES_UNSET
+        && (!d->at->section || !m->create_dir_config)) {
         d->out->refuse = apr_psprintf(d->p, "configures %s", m->name);
     }
 }

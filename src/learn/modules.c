@@ -12,98 +12,6 @@
 #include <dlfcn.h>
 #include <link.h>
 
-/* As in the module records. */
-static const struct known {
-    const char *name;
-    modules_use use;
-} known[] = {
-    {"core.c", MODULES_INERT},
-    {"http_core.c", MODULES_INERT},
-    {"event.c", MODULES_INERT},
-    {"mod_so.c", MODULES_INERT},
-    {"mod_unixd.c", MODULES_INERT},
-    {"mod_systemd.c", MODULES_INERT},
-    {"mod_watchdog.c", MODULES_INERT},
-    {"mod_version.c", MODULES_INERT},
-    {"mod_macro.c", MODULES_INERT},
-    {"mod_cpuaffinity.c", MODULES_INERT},
-    /* their lines are written for the loop's answers too: access_log */
-    {"mod_log_config.c", MODULES_INERT},
-    {"mod_logio.c", MODULES_INERT},
-    /* what they do with a file depends on its name alone */
-    {"mod_mime.c", MODULES_INERT},
-    {"mod_dir.c", MODULES_INERT},
-    {"mod_negotiation.c", MODULES_INERT},
-    /* handlers of their own: R2 */
-    {"mod_autoindex.c", MODULES_INERT},
-    {"mod_status.c", MODULES_INERT},
-    {"mod_info.c", MODULES_INERT},
-    {"mod_asis.c", MODULES_INERT},
-    {"mod_cgid.c", MODULES_INERT},
-    {"mod_cgi.c", MODULES_INERT},
-    /* constants; R5 looks at what else there is in the environment */
-    {"mod_env.c", MODULES_INERT},
-    {"mod_setenvif.c", MODULES_INERT}, /* setenvif */
-    {"mod_headers.c", MODULES_INERT},  /* directive */
-    /* the loop keeps its time limits */
-    {"mod_reqtimeout.c", MODULES_INERT},
-    /* they only act when somebody asks who the client is: R4 */
-    {"mod_authn_core.c", MODULES_INERT},
-    {"mod_authn_file.c", MODULES_INERT},
-    {"mod_auth_basic.c", MODULES_INERT},
-    {"mod_authz_core.c", MODULES_INERT},
-    {"mod_authz_host.c", MODULES_INERT},
-    {"mod_authz_user.c", MODULES_INERT},
-    {"mod_authz_groupfile.c", MODULES_INERT},
-    /* filters: R3 */
-    {"mod_filter.c", MODULES_INERT},
-    {"mod_deflate.c", MODULES_INERT},
-    {"mod_brotli.c", MODULES_INERT},
-    {"mod_ratelimit.c", MODULES_INERT},
-    /* nothing on plain connections */
-    {"mod_ssl.c", MODULES_INERT},
-    {"mod_socache_shmcb.c", MODULES_INERT},
-    {"mod_slotmem_shm.c", MODULES_INERT},
-    /* of a connection that speaks HTTP/1 it looks at the first bytes, whether
-     * they are the preface of HTTP/2; what asks for an upgrade is not mine */
-    {"mod_http2.c", MODULES_INERT},
-    /* a map from names to names; in sections it may be an expression */
-    {"mod_alias.c", MODULES_SECTION},
-    {"mod_access_compat.c", MODULES_UNSET},
-    {"mod_actions.c", MODULES_UNSET},
-    {"mod_allowmethods.c", MODULES_UNSET},
-    {"mod_expires.c", MODULES_UNSET},
-    {"mod_include.c", MODULES_UNSET},
-    {"mod_proxy.c", MODULES_UNSET},
-    {"mod_proxy_ajp.c", MODULES_UNSET},
-    {"mod_proxy_balancer.c", MODULES_UNSET},
-    {"mod_proxy_connect.c", MODULES_UNSET},
-    {"mod_proxy_fcgi.c", MODULES_UNSET},
-    {"mod_proxy_http.c", MODULES_UNSET},
-    {"mod_proxy_http2.c", MODULES_UNSET},
-    {"mod_proxy_scgi.c", MODULES_UNSET},
-    {"mod_proxy_uwsgi.c", MODULES_UNSET},
-    {"mod_proxy_wstunnel.c", MODULES_UNSET},
-    {"mod_remoteip.c", MODULES_UNSET},
-    {"mod_rewrite.c", MODULES_UNSET},
-    {"mod_userdir.c", MODULES_UNSET},
-    {"mod_usertrack.c", MODULES_UNSET},
-    {"mod_vhost_alias.c", MODULES_UNSET},
-};
-#define KNOWN (sizeof(known) / sizeof(known[0]))
-
-int modules_known(const module *m)
-{
-    size_t i;
-
-    for (i = 0; i < KNOWN; i++) {
-        if (!strcmp(known[i].name, m->name)) {
-            return (int)known[i].use;
-        }
-    }
-    return -1;
-}
-
 /* Every hook through which a module can take part in a connection, a request
  * or its log. */
 /* clang-format off */
@@ -163,6 +71,13 @@ static int has(const struct dl_phdr_info *o, const void *address)
     return 0;
 }
 
+static int is_trusted(const module *m)
+{
+    int use = modules_known(m);
+
+    return use >= 0 && use != MODULES_NEVER;
+}
+
 /* An object may be trusted when every module in it is known: httpd itself
  * with what is compiled in, and each DSO. */
 static int add_owner(struct dl_phdr_info *o, size_t size, void *unused)
@@ -172,7 +87,7 @@ static int add_owner(struct dl_phdr_info *o, size_t size, void *unused)
 
     for (m = ap_top_module; m; m = m->next) {
         if (has(o, m)) {
-            if (modules_known(m) < 0) {
+            if (!is_trusted(m)) {
                 return 0;
             }
             trusted = 1;
@@ -215,7 +130,7 @@ static const char *stranger(apr_pool_t *p, const char *hook, const void *f)
         return NULL;
     }
     for (m = ap_top_module; m; m = m->next) {
-        if (modules_known(m) < 0 && base_of(m) == base_of(f)) {
+        if (!is_trusted(m) && base_of(m) == base_of(f)) {
             return apr_psprintf(p, "%s, in the hook %s", m->name, hook);
         }
     }
@@ -251,9 +166,23 @@ static const struct {
 } hooks[] = {HOOKS(ENTRY)};
 #define HOOK_COUNT (sizeof(hooks) / sizeof(hooks[0]))
 
+/* A module that has to see each request. It need not have said so by now: its
+ * hooks may be there only once it is configured. */
+static const char *witness(apr_pool_t *p)
+{
+    const module *m;
+
+    for (m = ap_top_module; m; m = m->next) {
+        if (modules_known_why(m)) {
+            return apr_psprintf(p, "%s %s", m->name, modules_known_why(m));
+        }
+    }
+    return NULL;
+}
+
 const char *modules_judge(apr_pool_t *p)
 {
-    const char *why = NULL;
+    const char *why = witness(p);
     size_t i;
 
     find_owners();
@@ -298,6 +227,28 @@ int modules_is_last_handler(ap_HOOK_handler_t *ours)
     l = &APR_ARRAY_IDX(a, a->nelts - 2, ap_LINK_handler_t);
     return l[0].pFunc == ours
            && base_of((const void *)l[1].pFunc) == base_of(&core_module);
+}
+
+/* What these modules do, they do for paths that begin so, and for no others. */
+static const struct {
+    const char *path;
+    const char *module;
+} claims[] = {
+    {"/~", "mod_userdir.c"},
+    {"/.well-known/acme-challenge/", "mod_md.c"},
+};
+
+const char *modules_claiming(const char *path)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
+        if (!strncmp(path, claims[i].path, strlen(claims[i].path))
+            && ap_find_linked_module(claims[i].module)) {
+            return claims[i].module;
+        }
+    }
+    return NULL;
 }
 
 module *const *modules_sections(apr_pool_t *p)

@@ -11,17 +11,11 @@
 #include "httpd.h"
 #include "http_config.h"
 
-typedef enum modules_use {
-    MODULES_INERT,  /* may be configured as one likes */
-    MODULES_UNSET,  /* inert where it is not configured at all */
-    MODULES_SECTION /* inert where no section configures it */
-} modules_use;
+#include "learn/modules_known.h"
 
-/* What is known of a module; -1: nothing, so that it refuses. */
-int modules_known(const module *m);
-
-/* Only functions of known modules, and httpd's own? @return NULL, or which
- * hook and object forbid, from @a p. After all modules' post_config. */
+/* Only functions of known modules, and httpd's own, and no module that has to
+ * see each request? @return NULL, or which hook and object forbid, from @a p.
+ * After all modules' post_config. */
 const char *modules_judge(apr_pool_t *p);
 
 /* From now on, any further hook that is registered stops learning. Child's main
@@ -37,6 +31,11 @@ int modules_is_owner(const void *function);
 
 /* Is the last handler httpd's own and the one before it @a ours (R2)? */
 int modules_is_last_handler(ap_HOOK_handler_t *ours);
+
+/* The name of a loaded module that, however it is configured, may look for
+ * other files than httpd where a decoded path begins as @a path does; NULL:
+ * none. Any worker. */
+const char *modules_claiming(const char *path);
 
 /* Collects the loaded modules that sections must not configure, NULL at the
  * end, from @a p. */

@@ -158,6 +158,13 @@ static reason_id r1_direct(verdict_subject *s)
                : REASON_INDEX;
 }
 
+/* S2. By R1 the path is the very one that was asked for. */
+static reason_id s2_claims(verdict_subject *s)
+{
+    s->detail = modules_claiming(s->r->uri);
+    return s->detail ? REASON_SECTION : REASON_OK;
+}
+
 static reason_id conditions(verdict_subject *s, const ap_conf_vector_t *dir)
 {
     const core_dir_config *core = ap_get_core_module_config(dir);
@@ -400,7 +407,8 @@ static reason_id r8_again(verdict_subject *s, response *a, char *copy)
 
 /* The rules that ask for no more than the request, in order. */
 static reason_id (*const rules[])(verdict_subject *) = {
-    scope,      r0_one_key,     r1_plain_get, r1_direct, r2_default_handler,
+    scope,      r0_one_key,     r1_plain_get,
+    r1_direct,  s2_claims,      r2_default_handler,
     r3_way_out, r5_environment, r6_one_file,
 };
 

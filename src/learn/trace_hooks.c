@@ -17,8 +17,8 @@
 
 #include "learn/blame.h"
 #include "learn/conn_note.h"
+#include "learn/environment.h"
 #include "learn/rule.h"
-#include "learn/setenvif.h"
 #include "learn/trace.h"
 #include "learn/vhost.h"
 
@@ -91,13 +91,11 @@ static apr_status_t dirwalk_stat(apr_finfo_t *finfo, request_rec *r,
 /* R5: what is in the environment now was put there for this request. */
 static int fixups(request_rec *r)
 {
-    const apr_array_header_t *a = apr_table_elts(r->subprocess_env);
-    int i;
+    if (!r->main && trace_of(r)) {
+        const vhost *s = vhost_of(r->server);
+        const char *name = environment_first(r, s && !s->reads_unique);
 
-    for (i = 0; !r->main && trace_of(r) && i < a->nelts; i++) {
-        const char *name = APR_ARRAY_IDX(a, i, apr_table_entry_t).key;
-
-        if (!setenvif_is_in_key(name)) {
+        if (name) {
             trace_mark(r, REASON_ENVIRONMENT, name);
         }
     }

@@ -12,6 +12,7 @@
 #include "learn/authz.h"
 #include "learn/counters.h"
 #include "learn/directive.h"
+#include "learn/environment.h"
 #include "log/log_format.h"
 #include "learn/mark.h"
 #include "learn/modules.h"
@@ -164,6 +165,26 @@ static void visit_first(void *ctx, const tree_place *at)
     }
 }
 
+/* R5 then refuses what mod_unique_id has set a variable for. */
+static void read_unique(vhost *s, const tree_place *at)
+{
+    obstacles_hint hint = {
+        .reason = REASON_ENVIRONMENT,
+        .group = "UNIQUE_ID",
+        .what = apr_psprintf(servers.pool,
+                             "%s names UNIQUE_ID, which is another for each "
+                             "request",
+                             at->node->directive),
+        .advice = "leave the name out, or do not load mod_unique_id",
+    };
+    tree_place place = {at->node, at->vhost, NULL};
+
+    s->reads_unique = 1;
+    if (ap_find_linked_module("mod_unique_id.c")) {
+        obstacles_add(s->index, &place, &hint);
+    }
+}
+
 static void visit(void *ctx, const tree_place *at)
 {
     tree_place place = place_of(at), shown = place;
@@ -171,6 +192,9 @@ static void visit(void *ctx, const tree_place *at)
     directive_verdict d;
     unsigned i;
     int known = section_judge(servers.pool, &shown, &hint);
+    /* What has a mark is httpd's where it applies, and no further. */
+    int reads =
+        !mark_has(at->node) && environment_is_read(servers.pool, at->node);
 
     directive_judge(servers.pool, at, &d);
     for (i = 0; i < servers.count; i++) {
@@ -180,6 +204,9 @@ static void visit(void *ctx, const tree_place *at)
             continue;
         }
         take(s, &place, &d);
+        if (reads) {
+            read_unique(s, &place);
+        }
         s->htaccess |= section_forbids_htaccess(servers.pool, at);
         if (known && hint.reason != REASON_OK) {
             obstacles_add(s->index, &shown, &hint);

@@ -31,6 +31,7 @@ typedef struct vhost {
     int plain;              /* 1: mod_headers touches validators */
     const apr_array_header_t *log_variables; /* const char *: names of the
                              * environment variables that its logs depend on */
+    int reads_unique;     /* 1: a directive names what mod_unique_id sets */
     int logs_id;          /* 1: a log shows ids of the error log */
     int tls;              /* 1: SSLEngine is on */
     int proxied;          /* 1: PROXY protocol */
