@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "conf/tree.h"
+#include "http/response.h"
 #include "learn/setenvif.h"
 
 /* It differs in each request. What reads it has to name it: expressions that
@@ -58,4 +59,28 @@ const char *environment_first(const request_rec *r, int unread)
         }
     }
     return NULL;
+}
+
+int environment_copy(const request_rec *r, const apr_array_header_t *names,
+                     char *out)
+{
+    size_t used = 0;
+    int i;
+
+    for (i = 0; i < names->nelts; i++) {
+        const char *name = APR_ARRAY_IDX(names, i, const char *);
+        const char *value = apr_table_get(r->subprocess_env, name);
+        size_t len = strlen(name) + 1, more = value ? strlen(value) + 1 : 0;
+
+        if (!value) {
+            continue;
+        }
+        if (RESPONSE_ENV - used < len + more) {
+            return -1;
+        }
+        memcpy(out + used, name, len);
+        memcpy(out + used + len, value, more);
+        used += len + more;
+    }
+    return (int)used;
 }

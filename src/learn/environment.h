@@ -21,4 +21,14 @@ int environment_is_read(apr_pool_t *p, const ap_directive_t *node);
  */
 const char *environment_first(const request_rec *r, int unread);
 
+/*
+ * Copies those of the variables that the request has, name and value with a
+ * NUL each.
+ * @param names const char *
+ * @param out   RESPONSE_ENV bytes
+ * @return how many were used; -1: they have no room. Any worker.
+ */
+int environment_copy(const request_rec *r, const apr_array_header_t *names,
+                     char *out);
+
 #endif

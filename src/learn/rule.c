@@ -14,6 +14,7 @@
 #include "handoff/input_gate.h"
 #include "learn/counters.h"
 #include "learn/file_id.h"
+#include "learn/environment.h"
 #include "learn/filter.h"
 #include "learn/mark.h"
 #include "learn/modules.h"
@@ -244,29 +245,15 @@ static reason_id r5_environment(verdict_subject *s)
 /* R5: the variables that its log lines depend on go with the answer. */
 static reason_id r5_logged(verdict_subject *s, response *a)
 {
-    const apr_array_header_t *names = s->server->log_variables;
     char *text = apr_palloc(s->r->pool, RESPONSE_ENV);
-    size_t used = 0;
-    int i;
+    int len = environment_copy(s->r, s->server->log_variables, text);
 
-    for (i = 0; i < names->nelts; i++) {
-        const char *name = APR_ARRAY_IDX(names, i, const char *);
-        const char *value = apr_table_get(s->r->subprocess_env, name);
-        size_t len = strlen(name) + 1, more = value ? strlen(value) + 1 : 0;
-
-        if (!value) {
-            continue;
-        }
-        if (RESPONSE_ENV - used < len + more) {
-            s->detail = "too long for the loop to log";
-            return REASON_ENVIRONMENT;
-        }
-        memcpy(text + used, name, len);
-        memcpy(text + used + len, value, more);
-        used += len + more;
+    if (len < 0) {
+        s->detail = "too long for the loop to log";
+        return REASON_ENVIRONMENT;
     }
     a->env = text;
-    a->env_len = (uint16_t)used;
+    a->env_len = (uint16_t)len;
     return REASON_OK;
 }
 
