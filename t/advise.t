@@ -15,10 +15,11 @@ my $doc = do { open my $fh, '<', 'docs/advise.md' or die $!; local $/; <$fh> };
 my ($site) = $doc =~ /<!-- site -->\n```apache\n(.*?)```/s;
 my ($run) = $doc =~ /<!-- run -->\n```console\n\$ [^\n]+\n(.*?)```/s;
 
-my $h = Test::Httpd->new(modules => [qw(headers)],
+my $h = Test::Httpd->new(modules => [qw(headers status)],
     listen => Test::Httpd::listener(),
     mpm_conf => "ThreadsPerChild 8\n", conf => 'Include @ROOT@/site.conf');
 my $root = $h->root;
+$site .= "<Location /server-status>\nSetHandler server-status\n</Location>\n";
 (my $conf = $site) =~ s{/srv/www}{$root/htdocs}g;
 $h->write_file('site.conf', $conf);
 mkdir "$root/htdocs/$_" for qw(live team);
@@ -132,6 +133,9 @@ my ($list) = $page =~ /(most expensive first.*?<\/table>)/s;
 like $list, qr{^<tr><td>[\d.]+&nbsp;%<td>S2<td[^>]*>Header is not a constant, }m,
     'on the page';
 like $list, qr{ \Q$root\E/site\.conf:10\. <i>set a constant}, 'with its place';
+
+like $h->get('/server-status')->{body}, qr{first.*S2<td[^>]*>Header is not}s,
+    "and on mod_status's";
 
 # Since an earlier one.
 ask(300, '/team/a.txt');

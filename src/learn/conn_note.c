@@ -76,15 +76,14 @@ void conn_note_attach(conn_rec *c, conn_note *note)
     slot->asked = 1;
 }
 
-conn_note *conn_note_not_mine(request_why why)
-{
-    /* Each why is written once or more often, always the same. */
-    static conn_note notes[REQUEST_WHYS];
-    conn_note *n = &notes[why];
+#define NOT_MINE(id, name, text)                                               \
+    {.ask = CONN_NOTE_WHY, .why = REQUEST_WHY_##id},
 
-    __atomic_store_n(&n->why, (uint8_t)why, __ATOMIC_RELAXED);
-    __atomic_store_n(&n->ask, (uint8_t)CONN_NOTE_WHY, __ATOMIC_RELAXED);
-    return n;
+const conn_note *conn_note_not_mine(request_why why)
+{
+    static const conn_note notes[] = {REQUEST_WHY_LIST(NOT_MINE)};
+
+    return &notes[why];
 }
 
 void conn_note_set_why(conn_rec *c, request_why why)

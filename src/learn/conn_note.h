@@ -51,7 +51,7 @@ conn_note *conn_note_make(const request *req, const char *head,
 
 /* The note of a request that is not mine: static, nothing frees it. It is never
  * taken, only conn_note_why() tells of it. Any thread. */
-conn_note *conn_note_not_mine(request_why why);
+const conn_note *conn_note_not_mine(request_why why);
 
 /* The same for the next request of @a c. The worker serving c. */
 void conn_note_set_why(conn_rec *c, request_why why);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "learn/obstacles.h"
 
+#include "apr_hash.h"
 #include "apr_strings.h"
 
 #include <stdlib.h>
@@ -25,10 +26,12 @@ typedef struct spot {
 static struct {
     apr_pool_t *pool;
     apr_array_header_t *entries;
+    apr_hash_t *told; /* keys of is_told() */
     unsigned added;
     unsigned finished;             /* so many of them stand in order */
     const ap_directive_t *reached; /* the section whose reach was made last */
     const reach *reach;
+    const char *section;
     apr_array_header_t *on;       /* of spot */
     apr_array_header_t *harmless; /* of spot */
 } all;
@@ -38,6 +41,7 @@ void obstacles_reset(apr_pool_t *p)
     memset(&all, 0, sizeof(all));
     all.pool = p;
     all.entries = apr_array_make(p, 16, sizeof(entry));
+    all.told = apr_hash_make(p);
     all.on = apr_array_make(p, 8, sizeof(spot));
     all.harmless = apr_array_make(p, 8, sizeof(spot));
 }
@@ -47,31 +51,35 @@ static entry *entry_at(int i)
     return &APR_ARRAY_IDX(all.entries, i, entry);
 }
 
+/* Is one of the same group reported in that section? From now on it is. */
 static int is_told(unsigned server, const ap_directive_t *section,
                    const obstacles_hint *hint)
 {
-    int i;
+    char *key =
+        apr_psprintf(all.pool, "%u %pp %s %s", server, (const void *)section,
+                     reason_rule(hint->reason), hint->group);
 
-    for (i = 0; i < all.entries->nelts; i++) {
-        const entry *e = entry_at(i);
-
-        if (e->o.server == server && e->section == section
-            && !strcmp(e->o.rule, reason_rule(hint->reason))
-            && !strcasecmp(e->o.group, hint->group)) {
-            return 1;
-        }
+    ap_str_tolower(key);
+    if (apr_hash_get(all.told, key, APR_HASH_KEY_STRING)) {
+        return 1;
     }
+    apr_hash_set(all.told, key, APR_HASH_KEY_STRING, key);
     return 0;
 }
 
-/* One for all servers that a section applies to. */
-static const reach *reach_of(const ap_directive_t *section)
+/* Text and reach, once for all servers that the section applies to. */
+static void take_section(entry *e, const tree_place *at)
 {
-    if (section && section != all.reached) {
-        all.reached = section;
-        all.reach = reach_make(all.pool, section);
+    if (!at->section) {
+        return;
     }
-    return section ? all.reach : NULL;
+    if (at->section != all.reached) {
+        all.reached = at->section;
+        all.reach = reach_make(all.pool, at->section);
+        all.section = tree_section(all.pool, at);
+    }
+    e->o.section = all.section;
+    e->o.reach = all.reach;
 }
 
 void obstacles_add(unsigned server, const tree_place *at,
@@ -91,17 +99,19 @@ void obstacles_add(unsigned server, const tree_place *at,
     e->yields = hint->yields;
     e->partly = hint->partly;
     e->o.server = server;
-    e->o.section = at ? tree_section(all.pool, at) : "server";
+    e->o.section = "server";
     e->o.file = at ? tree_file(at->node) : NULL;
     e->o.line = at ? at->node->line_num : 0;
     e->o.reason = hint->reason;
     e->o.rule = reason_rule(hint->reason);
     e->o.group = hint->group;
-    e->o.reach = reach_of(section);
     e->o.what = hint->what;
     e->o.advice = hint->advice;
     e->o.index = (unsigned)all.entries->nelts - 1;
     e->o.covers = !at;
+    if (at) {
+        take_section(e, at);
+    }
 }
 
 void obstacles_harmless(unsigned server, const tree_place *at)

@@ -256,7 +256,7 @@ batch_state batch_hand_over(batch *b, const request *req,
         c->drop_note = free;
     }
     else if (b->why) {
-        c->note = conn_note_not_mine((request_why)(b->why - 1));
+        c->note = (void *)conn_note_not_mine((request_why)(b->why - 1));
         c->drop_note = NULL;
     }
     finish_httpd(b->l, c, head, left);
