@@ -170,7 +170,7 @@ END
 
 # --- UserDir as Debian configures it, and a pattern ---
 {
-    my $t = Test::Twin->new(modules => ['userdir'],
+    my $t = Test::Twin->new(modules => [qw(userdir ssl md)],
         conf => "UserDir public_html\nUserDir disabled root\n"
             . vhost('pattern', 'UserDir @ROOT@/homes/*/www')
             . vhost('slashes', "MergeSlashes Off\nUserDir \@ROOT\@/homes/*/www"));
@@ -183,10 +183,13 @@ END
     }
     $t->file('~a/a.txt', "not home\n");
     $t->file('x/~a/a.txt', "below\n");
+    $t->file('.well-known/acme-challenge/a.txt', "webroot\n");
     $t->start;
     learns($t, 'with UserDir', '/1k.txt');
     learns($t, 'with UserDir, elsewhere', '/x/~a/a.txt', 'Host: pattern.test');
     refuses($t, 'a home', 'S2', '/~a/a.txt', 'Host: pattern.test');
+    refuses($t, 'a challenge', 'S2', '/.well-known/acme-challenge/a.txt')
+        if Test::Modules::is_installed('md');
     for my $target (qw(/%7Ea/a.txt /%7ea/a.txt //~a/a.txt /./~a/a.txt
         /x/../~a/a.txt /~root/ /~a /~a/)) {
         for my $host (qw(pattern.test slashes.test)) {
@@ -203,7 +206,8 @@ END
         conf => "MIMEMagicFile run/magic\n");
     $_->write_file('run/magic', "0\tstring\tGIF8\timage/gif\n"
         . "0\tstring\tRar!\tapplication/x-rar\n") for $t->both;
-    $t->file('bytes', "GIF8" . 'x' x 99);
+    $t->file($_, "GIF8" . 'x' x 99) for qw(bytes other);
+    $t->file('other@12', 'older');
     $t->start;
     like +($t->ask($t->fixed, $t->request('/bytes')))[0],
         qr/^Content-Type: image\/gif\r$/m, 'a type by magic';
@@ -211,6 +215,12 @@ END
     $t->file('bytes', "Rar!" . 'x' x 99);
     sleep 1.3; # VALID
     alike($t, 'other bytes, of the same size and time', '/bytes');
+    # the type of a revision is that of the file without the number
+    like +($t->ask($t->fixed, $t->request('/other@12')))[0],
+        qr/^Content-Type: image\/gif\r$/m, 'a type by magic of another file';
+    refuses($t, 'a revision', 'S2', '/other@12');
+    $t->file('other', 'Rar!' . 'x' x 99);
+    alike($t, 'a revision of a file that has changed', '/other@12');
     $t->finish;
 }
 

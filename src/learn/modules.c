@@ -7,6 +7,7 @@
 #include "http_protocol.h"
 #include "http_request.h"
 #include "mpm_common.h"
+#include "apr_lib.h"
 #include "apr_strings.h"
 
 #include <dlfcn.h>
@@ -32,7 +33,7 @@
 /* The code of objects with known modules. dladdr() would walk through an
  * object's symbols under a lock of the whole process, and a filter's function
  * is looked up for each request that may be learned. */
-#define RANGES 160
+#define RANGES 256
 static struct {
     struct {
         uintptr_t start;
@@ -238,12 +239,28 @@ static const struct {
     {"/.well-known/acme-challenge/", "mod_md.c"},
 };
 
-const char *modules_claiming(const char *path)
+#define MAGIC "mod_mime_magic.c"
+
+/* NAME@7: mod_mime_magic gives it the type of NAME. */
+static int is_revision(const char *filename)
+{
+    size_t len = strlen(filename), end = len;
+
+    while (len && apr_isdigit(filename[len - 1])) {
+        len--;
+    }
+    return len && len < end && filename[len - 1] == '@';
+}
+
+const char *modules_claiming(const request_rec *r)
 {
     size_t i;
 
+    if (is_revision(r->filename) && ap_find_linked_module(MAGIC)) {
+        return MAGIC;
+    }
     for (i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
-        if (!strncmp(path, claims[i].path, strlen(claims[i].path))
+        if (!strncmp(r->uri, claims[i].path, strlen(claims[i].path))
             && ap_find_linked_module(claims[i].module)) {
             return claims[i].module;
         }

@@ -33,9 +33,9 @@ int modules_is_owner(const void *function);
 int modules_is_last_handler(ap_HOOK_handler_t *ours);
 
 /* The name of a loaded module that, however it is configured, may look for
- * other files than httpd where a decoded path begins as @a path does; NULL:
- * none. Any worker. */
-const char *modules_claiming(const char *path);
+ * another file than the request's because of what that, or its path, is called;
+ * NULL: none. Any worker. */
+const char *modules_claiming(const request_rec *r);
 
 /* Collects the loaded modules that sections must not configure, NULL at the
  * end, from @a p. */

@@ -159,10 +159,10 @@ static reason_id r1_direct(verdict_subject *s)
                : REASON_INDEX;
 }
 
-/* S2. By R1 the path is the very one that was asked for. */
+/* S2. By R1 the path is the one that was asked for, and the file its own. */
 static reason_id s2_claims(verdict_subject *s)
 {
-    s->detail = modules_claiming(s->r->uri);
+    s->detail = modules_claiming(s->r);
     return s->detail ? REASON_SECTION : REASON_OK;
 }
 
