@@ -85,6 +85,22 @@ END
 RequestHeader set If-None-Match "expr=%{req:X-Custom}"
 Header set X-Seen "expr=%{req:If-None-Match}"
 END
+    'request-header-log' => ["RequestHeader unset X-Custom\n", 1],
+    'request-header-if' => [<<'END'],
+RequestHeader edit X-Custom a seen
+<If "req('X-Custom') == 'a'">
+    Header set X-Seen yes
+</If>
+Header set X-Other "expr=%{req:X-Custom}"
+END
+    'request-header-packs' => [<<'END', 1],
+RequestHeader set Accept-Encoding gzip
+SetOutputFilter DEFLATE
+END
+    'request-header-unpacks' => [<<'END', 1],
+RequestHeader unset Accept-Encoding
+SetOutputFilter DEFLATE
+END
     'handler' => [q(SetHandler "expr=%{req:X-Custom}"), 1],
     'provider' => [<<'END'],
 FilterDeclare pack

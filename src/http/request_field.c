@@ -20,15 +20,17 @@ static const char *const refused[] = {REQUEST_FIELD_REFUSED_LIST(REFUSED_ROW)};
 /* A special name. Bytes of names are kept with 0x20 set: among tokens that
  * makes letters lower case, and confuses '^' with '~' only. */
 typedef struct row {
-    char name[REQUEST_FIELD_NAME + 1];
-    signed char id; /* or REQUEST_FIELD_REFUSED */
-    unsigned char len;
+    const char *name;
+    uint16_t len;
+    signed char id;     /* or REQUEST_FIELD_REFUSED */
     unsigned char next; /* in its slot; 0: none */
 } row;
 
 #define ROWS 256
 static row rows[ROWS]; /* the first is not used */
 static unsigned row_count;
+static char text[8192]; /* the names */
+static size_t text_len;
 
 unsigned char requestfield_slots[256];
 int requestfield_other;
@@ -37,19 +39,20 @@ uint64_t requestfield_once;
 static const char *names[REQUEST_ID_LIMIT]; /* by id */
 static unsigned ids;
 
-static int is_token(const char *name, size_t len)
+int request_field_is_token(char c)
 {
-    size_t i;
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z')
+           || (c && strchr("!#$%&'*+-.^_`|~", c));
+}
 
-    for (i = 0; i < len; i++) {
-        char c = name[i];
+static int is_name(const char *name, size_t len)
+{
+    size_t i = 0;
 
-        if (!((c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z')
-              || (c && strchr("!#$%&'*+-.^_`|~", c)))) {
-            return 0;
-        }
+    while (i < len && request_field_is_token(name[i])) {
+        i++;
     }
-    return len != 0;
+    return len && i == len;
 }
 
 static int is_same(const row *r, const char *name, size_t len)
@@ -96,8 +99,8 @@ int request_field_in(unsigned slot, const char *name, size_t len)
 int request_field(const char *name, size_t len)
 {
     /* no other name passes the recogniser */
-    return is_token(name, len) ? request_field_find(name, len)
-                               : REQUEST_FIELD_REFUSED;
+    return is_name(name, len) ? request_field_find(name, len)
+                              : REQUEST_FIELD_REFUSED;
 }
 
 /* The row of a name that is a token; NULL: it cannot be told. */
@@ -105,20 +108,24 @@ static row *row_of(const char *name, size_t len)
 {
     unsigned char *slot = &requestfield_slots[request_field_at(name, len)];
     row *r = find_row(*slot, name, len);
+    char *lower;
     size_t i;
 
     if (r) {
         return r;
     }
-    if (row_count == ROWS || len > REQUEST_FIELD_NAME) {
+    if (row_count == ROWS || len >= sizeof(text) - text_len) {
         return NULL;
     }
-    r = &rows[row_count];
+    lower = text + text_len;
     for (i = 0; i < len; i++) {
-        r->name[i] = (char)(name[i] | 0x20);
+        lower[i] = (char)(name[i] | 0x20);
     }
-    r->name[len] = '\0';
-    r->len = (unsigned char)len;
+    lower[len] = '\0';
+    text_len += len + 1;
+    r = &rows[row_count];
+    r->name = lower;
+    r->len = (uint16_t)len;
     r->id = REQUEST_FIELD_INERT;
     r->next = *slot;
     *slot = (unsigned char)row_count++;
@@ -129,7 +136,7 @@ void request_field_refuse(const char *name, size_t len)
 {
     row *r;
 
-    if (!is_token(name, len)) {
+    if (!is_name(name, len)) {
         return;
     }
     r = row_of(name, len);
@@ -145,7 +152,7 @@ int request_field_read(const char *name, size_t len)
 {
     row *r;
 
-    if (!is_token(name, len)) {
+    if (!is_name(name, len)) {
         return REQUEST_FIELD_REFUSED;
     }
     r = row_of(name, len);
@@ -171,6 +178,7 @@ void request_field_reset(void)
     memset(requestfield_slots, 0, sizeof(requestfield_slots));
     requestfield_other = REQUEST_FIELD_INERT;
     row_count = 1;
+    text_len = 0;
     ids = 0;
     for (i = 0; i < REQUEST_IDS; i++) {
         request_field_read(fixed[i].name, strlen(fixed[i].name));

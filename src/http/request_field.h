@@ -63,9 +63,6 @@ enum request_id {
 /* Ids are the bits of one word: those above and the declared ones. */
 #define REQUEST_ID_LIMIT 64
 
-/* A longer name cannot be declared. */
-#define REQUEST_FIELD_NAME 47
-
 /* A request with more fields is not mine. */
 #define REQUEST_FIELDS 100
 
@@ -99,6 +96,9 @@ void request_field_refuse(const char *name, size_t len);
  * REQUEST_FIELD_REFUSED.
  */
 int request_field(const char *name, size_t len);
+
+/* May the byte be part of a field's name? */
+int request_field_is_token(char c);
 
 /* How many ids there are: all are smaller. */
 unsigned request_field_ids(void);

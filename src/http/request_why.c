@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "http/request_field.h"
+
 #define ROW(id, name, text) {name, text},
 static const struct {
     const char *name;
@@ -20,12 +22,6 @@ const char *request_why_text(unsigned why)
     return why < REQUEST_WHYS ? whys[why].text : NULL;
 }
 
-static int is_token(char c)
-{
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z')
-           || (c && strchr("!#$%&'*+-.^_`|~", c));
-}
-
 static int is(const char *name, size_t len, const char *known)
 {
     return len == strlen(known) && !strncasecmp(name, known, len);
@@ -35,7 +31,7 @@ request_why request_why_field(const char *name, const char *end, size_t *len)
 {
     const char *p = name;
 
-    while (p < end && is_token(*p)) {
+    while (p < end && request_field_is_token(*p)) {
         p++;
     }
     *len = (size_t)(p - name);

@@ -48,6 +48,23 @@ static void names(void)
     is_int(field("If_Range"), REQUEST_FIELD_INERT, "near miss");
 }
 
+/* The recogniser's table and this one agree on what a name is made of. */
+static void bytes(void)
+{
+    char text[] = F("X?Y: a\r\n");
+    char *at = strchr(text, '?');
+    unsigned c, wrong = 0;
+    request r;
+
+    for (c = 1; c < 256; c++) {
+        *at = (char)c;
+        /* a colon ends the name */
+        wrong += (look(text, &r) == REQUEST_MINE)
+                 != (request_field_is_token((char)c) || c == ':');
+    }
+    is_int(wrong, 0, "bytes 1-255 in a name");
+}
+
 /* What the configuration reads. */
 static void declared(void)
 {
@@ -87,7 +104,7 @@ static void declared(void)
 /* More than there is room for. */
 static void many(void)
 {
-    char name[REQUEST_FIELD_NAME + 2] = "";
+    static char name[9000];
     unsigned i, n = 0;
     int id;
 
@@ -99,9 +116,13 @@ static void many(void)
     is_int(request_field_ids(), REQUEST_ID_LIMIT, "all ids are used");
     is_int(n, REQUEST_ID_LIMIT - REQUEST_IDS, "as many as there are");
     is_int(field("x-69"), REQUEST_FIELD_REFUSED, "others are refused");
+    request_field_reset();
     memset(name, 'x', sizeof(name));
+    is_int(request_field_read(name, 300), REQUEST_IDS, "a long name");
+    is_int(request_field(name, 300), REQUEST_IDS, "is found");
+    is_int(request_field(name, 299), REQUEST_FIELD_INERT, "as a whole");
     is_int(request_field_read(name, sizeof(name)), REQUEST_FIELD_REFUSED,
-           "a name that is too long to be remembered");
+           "one that is too long to be remembered");
     is_int(field("X-C"), REQUEST_FIELD_REFUSED, "refuses all");
     request_field_reset();
     is_int(field("X-C"), REQUEST_FIELD_INERT, "until a reset");
@@ -118,6 +139,7 @@ static void many(void)
 int main(void)
 {
     names();
+    bytes();
     declared();
     many();
     return done();
