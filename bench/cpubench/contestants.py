@@ -2,12 +2,14 @@
 """Who takes part: how each is configured, started and pinned.
 
 A contestant runs a site: "static", "many" (static, caches for 100 000 files),
-"logs" (static, access logs on), "pids" (static, a log of process ids),
-"dynamic" (static and /hello) or "proxy".
+"logs" (static, access logs on), "pids" (static, a log of process ids), "gzip"
+(static, text compressed), "dynamic" (static and /hello) or "proxy".
 """
 
 import copy
+import gzip
 import os
+import random
 import resource
 import shutil
 import subprocess
@@ -20,7 +22,7 @@ from .server import BenchError, Server
 from .trial import loop_answers
 
 HTTPD_PROCESSES = 8
-STATIC = ("static", "many", "logs", "pids", "dynamic")
+STATIC = ("static", "many", "logs", "pids", "gzip", "dynamic")
 # how many files nginx keeps open, and for how long it trusts them
 # (httpd-fixedstatic.conf has the same for "many"); less where fewer
 # descriptors are allowed
@@ -76,6 +78,14 @@ def nginx(settings, words, number):
                       settings=settings, note=words)
 
 
+def compressing(name, title, words, sendfile):
+    return Contestant(f"nginx-{name}", title, "nginx.conf", ("gzip",),
+                      settings={"GZIP": words, "SENDFILE": sendfile,
+                                "TCP_NOPUSH": sendfile,
+                                "REUSEPORT": "reuseport"},
+                      note=f"reuseport, sendfile {sendfile}", limit=True)
+
+
 def table():
     """Everybody but nginx's variants, in the order of the report."""
     return [
@@ -96,6 +106,13 @@ def table():
                    "httpd-fixedspread.conf", ("pids",), trial=loop_answers),
         # its settings are chosen by the sweep of each scenario
         Contestant("nginx", "nginx", "nginx.conf", STATIC),
+        # compressing itself, and sending a file that was compressed before
+        compressing("gzip", "nginx, gzip on", "gzip on; gzip_vary on; "
+                    "gzip_types text/javascript;", "off"),
+        compressing("gzstatic", "nginx, gzip_static", "gzip_static on; "
+                    "gzip_vary on;", "off"),
+        compressing("gzsendfile", "nginx, gzip_static, sendfile",
+                    "gzip_static on; gzip_vary on;", "on"),
         Contestant("lighttpd", "lighttpd", "lighttpd.conf",
                    ("static", "logs", "pids")),
         Contestant("floor", "bare epoll loop (a limit, no server)",
@@ -150,6 +167,24 @@ class Field:
                     left -= len(chunk)
             age(file.name)
 
+    def make_texts(self, sizes):
+        """Text as repetitive as scripts are, and beside each file the same
+        compressed, for those that send such."""
+        chance = random.Random(1)
+        words = ["".join(chance.choice("etaoinshrdlucmfw")
+                         for _ in range(chance.randint(2, 9)))
+                 for _ in range(600)]
+        for name, size in sizes.items():
+            text, path = "", os.path.join(self.docroot, name)
+            while len(text) < size:
+                text += chance.choice(words) + chance.choice(
+                    (" ", "(", ") {\n    ", ";\n    ", " = ", ".", ", "))
+            data = text[:size].encode()
+            for end, content in (("", data), (".gz", gzip.compress(data, 6))):
+                with open(path + end, "wb") as file:
+                    file.write(content)
+                age(path + end)
+
     def make_tree(self, tree):
         """many/DIR/FILE.txt, of 1 KiB each, in a document root of its own:
         in memory if possible, as a disk takes a minute for 100 000."""
@@ -190,6 +225,7 @@ class Field:
             "WORKERS": str(len(cpus())), "CPU_MASK": mask,
             "NOFILE": str(max(nofile(), files + SPARE_FILES)), "ACCESS_LOG": log,
             "OPEN_FILES": str(files), "OPEN_VALID": valid,
+            "GZIP": "",
             "DYNAMIC": f"include {root}/nginx-hello.conf;" if lua else "",
             "DYNAMIC_MODULE":
                 "include /etc/nginx/modules-enabled/*.conf;" if lua else "",

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 SIZES = {"1k.txt": 1024, "10k.txt": 10240, "100k.txt": 102400,
          "1m.txt": 1048576, "10m.txt": 10485760}
+# text that is compressed
+TEXTS = {"script.js": 80 * 1024, "page.html": 20 * 1024}
+# what browsers send
+ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 
 
 def size_title(size):
@@ -54,13 +58,16 @@ class Scenario:
     tree: tuple | None = None
     # seconds of warm-up before each run; None: a moment before the first
     warm: float | None = None
+    # Accept-Encoding
+    accept: str | None = None
     # nginx's best of that scenario takes part, if there was one
     sweep_of: str | None = None
 
     @property
     def size(self):
         """Bytes of the file; None where there is none."""
-        return 1024 if self.tree else SIZES.get(self.path.lstrip("/"))
+        name = self.path.lstrip("/")
+        return 1024 if self.tree else (SIZES | TEXTS).get(name)
 
     def describe(self):
         """What results.json says of it."""
@@ -109,6 +116,16 @@ def many():
                     threads=2, connections=32, seconds=5, rounds=2, warm=40,
                     who=("stock", "fixedstatic", "nginx"),
                     sweep_of="wrk-1k-ka-c32", tree=(dirs, files))
+
+
+def compressed(file, what, **more):
+    return Scenario(f"compressed-{file.split('.')[0]}", "static",
+                    f"{what} of {size_title(TEXTS[file])}, compressed, "
+                    "keep-alive, wrk -t2 -c32", site="gzip", kind="wrk",
+                    path=f"/{file}", threads=2, connections=32,
+                    accept=ACCEPT_ENCODING,
+                    who=("stock", "fixedstatic", "nginx-gzip",
+                         "nginx-gzstatic", "nginx-gzsendfile"), **more)
 
 
 def idle(count, active, name, rate=None, **more):
@@ -172,6 +189,7 @@ def quick_list():
         static("10m.txt", 10, who=FEW),
         *idles(2000, FEW, **known)[:2],
         static("1k.txt", 100, site="logs", who=FEW, **known),
+        compressed("script.js", "a script", seconds=1),
         hello(who=QUICK, **known),
         balance(100, who=(*FEW, "fixedspread"), **known),
         flaky(1, 4),
@@ -189,6 +207,8 @@ def full_list():
           for file in ("100k.txt", "1m.txt", "10m.txt")],
         *idles(10000, None, **long),
         static("1k.txt", 250, site="logs", **long), balance(1000, **long),
+        compressed("script.js", "a script", seconds=3, rounds=5),
+        compressed("page.html", "a page", seconds=3, rounds=5),
         hello(plots=True, **long), many(),
     ]
     for file, counts in (("1k.txt", (1, 10, 250, 1000)),

@@ -29,6 +29,8 @@ def argv(scenario, port, seconds, client_cpus=None):
         "wrk", f"-t{scenario.threads}", f"-c{scenario.connections}",
         f"-d{whole(seconds)}s", "--timeout", "10s",
         "-s", os.path.join(HERE, "wrk.lua"),
+        *(["-H", f"Accept-Encoding: {scenario.accept}"]
+          if scenario.accept else []),
         f"http://127.0.0.1:{port}{scenario.path}"]
     if scenario.kind == "many":
         words += ["--", *map(str, scenario.tree)]
