@@ -43,7 +43,7 @@ class Contestant:
         self.note = note
         # (address, port) of a running server with -D trial → why not, or None
         self.trial = trial
-        # no server: takes part only where a scenario names it
+        # takes part only where a scenario names it
         self.limit = limit
         self.absent = None
 

@@ -63,13 +63,31 @@ TARGETS = (
            "c10k-active-paced:fixedstatic", "≤", 1.2),
     Target("busiest process over mean: CPU time, 1000 connections",
            ("balance-c1000",), "balance_cpu", None, "≤", 1.10),
+    Target(f"{CPU}, a script of 80 KiB, compressed", ("compressed-script",),
+           "cpu_us", "nginx-gzstatic", "≤", 1.0),
+    Target(f"{CPU}, a script of 80 KiB, compressed", ("compressed-script",),
+           "cpu_us", "nginx-gzsendfile", "≤", 1.0),
+    Target(f"{CPU}, a script of 80 KiB, compressed", ("compressed-script",),
+           "cpu_us", "nginx-gzip", "≤", 0.05),
+    Target(f"{CPU}, a script of 80 KiB, compressed", ("compressed-script",),
+           "cpu_us", "stock", "≤", 0.03),
+    Target(f"{CPU}, a page of 20 KiB, compressed", ("compressed-page",),
+           "cpu_us", "nginx-gzstatic", "≤", 1.0),
+    Target(f"{CPU}, a page of 20 KiB, compressed", ("compressed-page",),
+           "cpu_us", "nginx-gzsendfile", "≤", 1.0),
+    Target(f"{CPU}, a page of 20 KiB, compressed", ("compressed-page",),
+           "cpu_us", "nginx-gzip", "≤", 0.05),
+    Target(f"{CPU}, a page of 20 KiB, compressed", ("compressed-page",),
+           "cpu_us", "stock", "≤", 0.03),
     Target("requests/s, 100 000 distinct files", ("many",), "rps", "nginx",
            "≥", 1.2),
 )
 
 # how a base is called behind the bound
 NAMES = {"nginx": "best nginx", "stock": "stock httpd",
-         "floor": "a bare epoll loop", None: ""}
+         "floor": "a bare epoll loop", "nginx-gzip": "nginx gzip on",
+         "nginx-gzstatic": "nginx gzip_static",
+         "nginx-gzsendfile": "nginx gzip_static, sendfile", None: ""}
 MISSED = "not reached"
 # digits and unit of the medians
 SHOWN = {"cpu_us": (1, " µs"), "cpu_s_per_gb": (3, " s/GB"), "rps": (0, "/s"),
