@@ -51,6 +51,15 @@ my @cases = (
         'Accept-Encoding:' ],
     [ 'setvary', "${type}Header set Vary User-Agent", 'User-Agent: a', 'loop',
         [ 'User-Agent: a', $gzip ] ],
+    # what changes the field itself
+    # (the last of them: httpd's 304 of a tag does not show all its tags)
+    [ 'append', "${type}RequestHeader append Accept-Encoding gzip "
+        . 'env=HAVE_Accept', 'Accept: a', 'S2' ],
+    [ 'unset', "${type}RequestHeader unset Accept-Encoding", $gzip, 'S2' ],
+    [ 'edit', $type . q{RequestHeader edit If-None-Match }
+        . q{'^"((.*)-gzip)"$' '"$1", "$2"'}, $gzip, 'loop',
+        map [ $gzip, "If-None-Match: \"2bf20-60a24181e4000$_\"" ], '',
+            '-gzip' ],
     # other filters
     [ 'provider', qq{FilterDeclare Z\nFilterProvider Z DEFLATE }
         . qq{"%{HTTP_COOKIE} == 'x'"\nFilterChain Z}, $gzip, 'S2',
@@ -142,6 +151,13 @@ for (@cases) {
             if $n == 2 || ($n && $name eq 'type');
         next unless $every{$name};
         my ($etag) = ($t->ask($t->stock, $r))[0] =~ /^ETag: (.*)\r$/m;
+        if ($etag && $name eq 'type') {
+            my $again = request($name, $target, [ @fields,
+                "If-None-Match: $etag" ]);
+            $hits = $t->hits;
+            $t->same("$what: a browser comes again", [ ($again) x 3 ]);
+            cmp_ok $t->hits - $hits, '>=', 2, "$what: to the loop";
+        }
         my @conditions = ('If-Modified-Since: Tue, 14 Nov 2023 22:13:20 GMT',
             'If-Modified-Since: Tue, 14 Nov 2023 22:13:19 GMT',
             'If-None-Match: *', 'Range: bytes=2-5', 'Range: bytes=99999999-');

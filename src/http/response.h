@@ -40,10 +40,7 @@
 /* Of response_learn: a filter compressed the answer, and what is repeated is
  * the body as it was sent. Ranges of it are httpd's; its 304 is captured. */
 #define RESPONSE_ENCODED 8u
-/* Of response_learn, with RESPONSE_ENCODED: the filter put "-gzip" or "-br"
- * into the ETag. Conditions are judged by the one without. */
-#define RESPONSE_SUFFIXED 16u
-#define RESPONSE_FLAGS 31u
+#define RESPONSE_FLAGS 15u
 
 /* What to send. */
 typedef struct response_reply {

@@ -9,8 +9,7 @@ unsigned response_flags(const response *a)
 {
     return (a->plain ? RESPONSE_PLAIN : 0) | (a->no_304 ? RESPONSE_FILTERED : 0)
            | (a->clocked ? RESPONSE_CLOCKED : 0)
-           | (response_is_encoded(a) ? RESPONSE_ENCODED : 0)
-           | (a->etag_cut ? RESPONSE_SUFFIXED : 0);
+           | (response_is_encoded(a) ? RESPONSE_ENCODED : 0);
 }
 
 int response_set_body(response *a, const char *body, size_t len,

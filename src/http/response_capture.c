@@ -274,11 +274,10 @@ static const char *line(learner *l, const char *p, size_t len)
 }
 
 /* What a filter's output is like. @return NULL or why not */
-static const char *encoded(learner *l, unsigned flags)
+static const char *encoded(learner *l)
 {
     response *a = l->a;
     int length = has(l, NAME_LENGTH), chunks = has(l, NAME_TRANSFER);
-    const char *end = a->head + a->etag + a->etag_len;
 
     if (!has(l, NAME_ENCODING) || (length && chunks)) {
         return "its length or its coding is not a filter's";
@@ -288,12 +287,6 @@ static const char *encoded(learner *l, unsigned flags)
                           : RESPONSE_FRAMING_CLOSE;
     if (a->size < 0) {
         a->size = 0;
-    }
-    if (flags & RESPONSE_SUFFIXED) {
-        a->etag_cut = a->etag_len > 6 && !memcmp(end - 6, "-gzip\"", 6) ? 5
-                      : a->etag_len > 4 && !memcmp(end - 4, "-br\"", 4) ? 3
-                                                                        : 0;
-        return a->etag_cut ? NULL : "its ETag is not a filter's";
     }
     return NULL;
 }
@@ -320,7 +313,7 @@ static const char *whole(learner *l, int64_t date, unsigned flags)
     a->clocked = (flags & RESPONSE_CLOCKED) != 0;
     a->no_304 =
         l->encoded || ((flags & RESPONSE_FILTERED) && has(l, NAME_VARY));
-    return l->encoded ? encoded(l, flags) : NULL;
+    return l->encoded ? encoded(l) : NULL;
 }
 
 static const char *learn(learner *l, const char *head, size_t len,
@@ -391,8 +384,7 @@ int response_is_same(const response *a, const response *b)
     return a->head_len == b->head_len && a->slot == b->slot
            && !memcmp(&a->base, &b->base, sizeof(a->base)) && a->size == b->size
            && a->plain == b->plain && a->no_304 == b->no_304
-           && a->framing == b->framing && a->etag_cut == b->etag_cut
-           && a->content == b->content
+           && a->framing == b->framing && a->content == b->content
            && !memcmp(a->digest, b->digest, sizeof(a->digest))
            && a->env_len == b->env_len
            && (!a->env_len || !memcmp(a->env, b->env, a->env_len))

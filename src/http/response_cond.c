@@ -101,21 +101,11 @@ static enum match etag_in(text list, text tag, int strong)
     }
 }
 
-/* A longer tag of which a part is a filter's is httpd's. */
-#define TAG_LONGEST 128
-
-/* The tag by which conditions are judged, which is before all filters.
- * @return its length, 0: too long */
-static size_t base_tag(const response *a, char tag[TAG_LONGEST])
+/* Is the tag that httpd judges by another than the one that it sends, or may it
+ * be? A filter's output has a tag of its own. */
+static int is_by_base(const response *a)
 {
-    size_t len = (size_t)(a->etag_len - a->etag_cut);
-
-    if (len > TAG_LONGEST) {
-        return 0;
-    }
-    memcpy(tag, a->head + a->etag, len - 1);
-    tag[len - 1] = '"';
-    return len;
+    return a->plain || response_is_encoded(a);
 }
 
 static enum match none_match(const response *a, const request *req,
@@ -123,21 +113,14 @@ static enum match none_match(const response *a, const request *req,
 {
     text list = value_of(req, head, REQUEST_IF_NONE_MATCH);
     text tag = {a->head + a->etag, a->etag_len};
-    char base[TAG_LONGEST];
 
-    if (a->plain) {
+    if (is_by_base(a)) {
         tag = (text){a->base.tag, a->base.tag_len};
     }
     if (list.len && *list.p == '*') {
         return YES;
     }
-    if (tag.len == 0) {
-        return NO;
-    }
-    if (a->etag_cut && !a->plain) {
-        tag = (text){base, base_tag(a, base)};
-    }
-    return tag.len ? etag_in(list, tag, request_has(req, REQUEST_RANGE)) : ODD;
+    return tag.len ? etag_in(list, tag, request_has(req, REQUEST_RANGE)) : NO;
 }
 
 /* The seconds of a date, or -1. Also -1 for the first second of 1970: httpd's
@@ -280,8 +263,7 @@ response_cond_result response_cond_judge(const response *a, const request *req,
     int has_range = request_has(req, REQUEST_RANGE);
     int has_if_range = has_range && request_has(req, REQUEST_IF_RANGE);
 
-    if ((has_range && (a->plain || response_is_encoded(a)))
-        || (a->plain && !a->base.known)
+    if ((is_by_base(a) && (has_range || !a->base.known))
         || (request_has(req, REQUEST_IF_UNMODIFIED_SINCE)
             && (a->plain || !is_unmodified(a, req, head)))) {
         return RESPONSE_COND_DECLINE;

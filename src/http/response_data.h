@@ -77,7 +77,6 @@ typedef struct response {
     uint16_t etag_len;
     uint16_t announce;  /* where "Connection: Upgrade" is gone on with, between
                         * Date and Content-Length; 0: it is not there */
-    uint8_t etag_cut;   /* bytes before its last quote that a filter added */
     uint8_t framing;    /* response_framing */
     uint8_t plain;      /* RESPONSE_PLAIN */
     uint8_t clocked;    /* RESPONSE_CLOCKED */

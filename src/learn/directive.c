@@ -177,8 +177,8 @@ static const char *judge_request_header(directive *d)
     if (!actions[i].sets && id == REQUEST_FIELD_REFUSED) {
         return NULL;
     }
-    d->out->plain = !actions[i].sets && is_derived(id);
-    return d->out->plain ? NULL : "changes a field that is read";
+    d->out->rewritten = !actions[i].sets && is_derived(id);
+    return d->out->rewritten ? NULL : "changes a field that is read";
 }
 
 static void request_header(directive *d)

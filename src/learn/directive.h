@@ -19,6 +19,7 @@ typedef struct directive_verdict {
     int wanted;          /* FixedStatic on */
     int unwanted;        /* FixedStatic off */
     int plain;           /* validators are touched */
+    int rewritten;       /* conditions or ranges of requests are */
     int tls;             /* SSLEngine on */
     int proxied;         /* PROXY protocol */
     int timeouts;        /* the three below are set */

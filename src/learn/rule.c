@@ -290,10 +290,10 @@ static reason_id r6_one_file(verdict_subject *s)
 /* What a filter makes of a tag when it is told to add its coding. */
 static const char *suffixed(const verdict_subject *s, const char *tag)
 {
-    size_t len = strlen(tag);
+    int len = (int)strlen(tag);
 
-    return len && tag[len - 1] == '"' ? apr_psprintf(
-               s->r->pool, "%.*s-%s\"", (int)len - 1, tag, s->t->coding)
+    return len && tag[len - 1] == '"' ? apr_psprintf(s->r->pool, "%.*s-%s\"",
+                                                     len - 1, tag, s->t->coding)
                                       : "";
 }
 
@@ -304,17 +304,16 @@ static unsigned r7_flags(verdict_subject *s)
     const char *etag = apr_table_get(s->r->headers_out, "ETag");
     const char *modified = apr_table_get(s->r->headers_out, "Last-Modified");
     const char *computed = ap_make_etag(s->r, 0);
-    unsigned flags = s->t->filter ? RESPONSE_FILTERED : 0;
+    unsigned flags = (s->t->filter ? RESPONSE_FILTERED : 0)
+                     | (s->t->coding ? RESPONSE_ENCODED : 0);
 
-    if (s->t->coding) {
-        flags |= RESPONSE_ENCODED;
-        if (etag && computed && !strcmp(etag, suffixed(s, computed))) {
-            flags |= RESPONSE_SUFFIXED;
-            etag = computed;
-        }
+    if (s->t->coding && etag && computed
+        && !strcmp(etag, suffixed(s, computed))) {
+        etag = computed;
     }
 
-    if (s->server->plain || s->core->max_ranges != AP_MAXRANGES_UNSET
+    if (s->server->plain || s->server->rewritten
+        || s->core->max_ranges != AP_MAXRANGES_UNSET
         || strcmp(etag ? etag : "", computed ? computed : "") != 0 || !modified
         || apr_date_parse_http(modified)
                != apr_time_from_sec(apr_time_sec(s->r->mtime))) {
@@ -382,6 +381,11 @@ static reason_id r8_again(verdict_subject *s, response *a, char *copy)
         return REASON_HEAD;
     }
     a->base = s->t->base;
+    /* What httpd makes of a condition before it judges it is not known: they
+     * are httpd's without its 304, too. */
+    if (s->server->rewritten) {
+        memset(&a->base, 0, sizeof(a->base));
+    }
     if (a->plain && !request_is_whole(&n->req)) {
         s->detail = "a conditional request, of an answer with other validators";
         return REASON_SHAPE;

@@ -130,6 +130,7 @@ static void take_wish(vhost *s, const tree_place *at, int on)
 static void take(vhost *s, const tree_place *at, const directive_verdict *d)
 {
     s->plain |= d->plain;
+    s->rewritten |= d->rewritten;
     s->proxied |= d->proxied;
     s->tls |= d->tls;
     if (d->wanted || d->unwanted) {

@@ -29,6 +29,7 @@ typedef struct vhost {
     const obstacle *covers; /* what keeps all of it from being repeated; NULL:
                              * nothing does */
     int plain;              /* 1: mod_headers touches validators */
+    int rewritten;          /* 1: it touches conditions or ranges */
     const apr_array_header_t *log_variables; /* const char *: names of the
                              * environment variables that its logs depend on */
     int reads_unique;     /* 1: a directive names what mod_unique_id sets */

@@ -158,6 +158,10 @@ static const char *reply(const char *head, unsigned flags,
     else {
         a.base.known = 1;
         a.base.modified = NOW - 2977;
+        if (flags & RESPONSE_ENCODED) {
+            memcpy(a.base.tag, "\"400-5\"", 7);
+            a.base.tag_len = 7;
+        }
     }
     if (u && !response_may_have(&a, u)) {
         return "not of it";
@@ -173,7 +177,7 @@ static const char *reply(const char *head, unsigned flags,
 
 static void test_replies(void)
 {
-    const unsigned gzip = RESPONSE_ENCODED | RESPONSE_SUFFIXED;
+    const unsigned gzip = RESPONSE_ENCODED;
     const char *yes = ASK("If-None-Match: \"400-5\"\r\n");
     const char *head = "HEAD / HTTP/1.1\r\nHost: a\r\n"
                        "If-None-Match: \"400-5\"\r\n\r\n";
