@@ -69,6 +69,13 @@ for (@cases) {
     my %after = counts();
     cmp_ok $after{setenvif} // 0, '>', $before{setenvif} // 0,
         'setenvif: counted';
+    my ($o) = grep $_->{rule} eq 'R5', map { @{ $_->{obstacles} } }
+        @{ $t->fixed->json('/cpuaffinity?json')->{learning}{servers} };
+    is "$o->{what}, $o->{requests}", 'BrowserMatch sets old for some clients, 1',
+        'for the directive';
+    like "$o->{file}:$o->{line}", qr/httpd\.conf:[1-9]\d*$/, 'with its place';
+    unlike +($t->fixed->run('-t', '-D', 'DUMP_CPUAFFINITY'))[1], qr/BrowserMatch/,
+        'which is no obstacle to others';
 }
 
 my $page = $t->fixed->get('/cpuaffinity?prometheus')->{body};

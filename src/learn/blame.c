@@ -7,6 +7,7 @@
 #include "learn/cost.h"
 #include "learn/counters.h"
 #include "learn/obstacles.h"
+#include "learn/setter.h"
 
 /* "DEFLATE" of "BYTYPE:DEFLATE". */
 static const char *plain_name(const char *detail)
@@ -39,7 +40,7 @@ static const obstacle *find(const vhost *server, reason_id reason,
 
     for (i = obstacles_first(server->index);
          (o = obstacles_at(i)) && o->server == server->index; i++) {
-        if (o->reason != reason
+        if (o->quiet || o->reason != reason
             || (must_be_named(reason) && name && !is_named(o, name))) {
             continue;
         }
@@ -70,6 +71,9 @@ void blame_refused(const vhost *server, const request_rec *r, reason_id reason,
 {
     if (!server) {
         return;
+    }
+    if (!by && reason == REASON_ENVIRONMENT) {
+        by = setter_find(server->index, r, detail);
     }
     if (!by) {
         by = find(server, reason, r, detail);
@@ -109,7 +113,10 @@ void blame_untraced(const request_rec *r)
         counters_cost(server->index, COST_HTTP2);
     }
     else {
-        counters_cost(server->index,
-                      why >= 0 ? COST_OF_WHY(why) : (unsigned)COST_UNSEEN);
+        /* By now the variables are set. */
+        count(server,
+              why == REQUEST_WHY_SETENVIF ? setter_find(server->index, r, NULL)
+                                          : NULL,
+              why >= 0 ? COST_OF_WHY(why) : (unsigned)COST_UNSEEN);
     }
 }

@@ -217,7 +217,7 @@ static void dump_server(apr_pool_t *p, unsigned server,
         printf("FixedStatic for %s: answers may be repeated\n", state->name);
     }
     for (i = 0; (o = learn_obstacle(i)); i++) {
-        if (o->server == server) {
+        if (o->server == server && !o->quiet) {
             printf("  not in %s, %s: %s\n    change: %s\n", o->section, o->rule,
                    obstacle_text(p, o), o->advice);
         }

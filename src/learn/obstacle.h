@@ -25,6 +25,7 @@ typedef struct obstacle {
     const char *advice; /* what to change */
     int covers;         /* 1: nothing of the vhost is repeated, as far as the
                            configuration tells */
+    int quiet;          /* 1: shown only when requests have met it */
     const char *group;  /* the directive, or the module behind it */
     const reach *reach; /* the requests that it is about */
 } obstacle;

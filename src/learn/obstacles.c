@@ -105,6 +105,7 @@ void obstacles_add(unsigned server, const tree_place *at,
     e->o.reason = hint->reason;
     e->o.rule = reason_rule(hint->reason);
     e->o.group = hint->group;
+    e->o.quiet = hint->quiet;
     e->o.what = hint->what;
     e->o.advice = hint->advice;
     e->o.index = (unsigned)all.entries->nelts - 1;

@@ -20,6 +20,7 @@ typedef struct obstacles_hint {
     const char *advice;
     int yields; /* 1: the same directive further inside replaces it */
     int partly; /* 1: some answers only: it never covers a vhost */
+    int quiet;  /* 1: shown only when requests have met it */
 } obstacles_hint;
 
 /* Forgets all. Results from @a p. */

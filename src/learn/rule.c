@@ -21,6 +21,7 @@
 #include "learn/obstacles.h"
 #include "learn/rule_304.h"
 #include "learn/setenvif.h"
+#include "learn/setter.h"
 #include "learn/verdict.h"
 
 /* S2 and FixedStatic itself in the sections that applied. A module that is
@@ -237,6 +238,7 @@ static reason_id r5_environment(verdict_subject *s)
     /* It may have set a variable, or taken one away. */
     if (setenvif_has_match(&s->t->note->req, conn_note_head(s->t->note))) {
         s->detail = "a SetEnvIf or BrowserMatch matches";
+        s->by = setter_find(s->server->index, s->r, NULL);
         return REASON_ENVIRONMENT;
     }
     return REASON_OK;

@@ -55,6 +55,7 @@ const obstacles_hint learnsection_htaccess = {
     "directory",
     "<Directory \"/\"> AllowOverride None </Directory>",
     0,
+    0,
     0};
 
 int section_forbids_htaccess(apr_pool_t *p, const tree_place *at)

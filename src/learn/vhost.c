@@ -19,6 +19,7 @@
 #include "learn/obstacles.h"
 #include "learn/section.h"
 #include "learn/setenvif.h"
+#include "learn/setter.h"
 
 APLOG_USE_MODULE(cpuaffinity);
 
@@ -205,6 +206,7 @@ static void visit(void *ctx, const tree_place *at)
             continue;
         }
         take(s, &place, &d);
+        setter_add(servers.pool, s->index, &place);
         if (reads) {
             read_unique(s, &place);
         }

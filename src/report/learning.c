@@ -42,7 +42,7 @@ static json_t *obstacles_json(unsigned server)
     unsigned i;
 
     for (i = 0; (o = learn_obstacle(i)); i++) {
-        if (o->server == server) {
+        if (o->server == server && (!o->quiet || learn_met(i))) {
             json_array_append_new(
                 list, json_pack("{s:I, s:o, s:o, s:i, s:s, s:o, s:s, s:b, s:I}",
                                 "index", (json_int_t)o->index, "section",
