@@ -75,6 +75,10 @@ void *config_create_dir(apr_pool_t *p, char *path)
 
     cf->fixed_static = CONFIG_UNSET;
     cf->refused = CONFIG_UNSET;
+    cf->plain = CONFIG_UNSET;
+    cf->rewritten = CONFIG_UNSET;
+    cf->index = CONFIG_UNSET;
+    cf->names = CONFIG_UNSET;
     return cf;
 }
 
@@ -86,6 +90,10 @@ void *config_merge_dir(apr_pool_t *p, void *basev, void *addv)
 
     MERGE(fixed_static);
     MERGE(refused);
+    MERGE(plain);
+    MERGE(rewritten);
+    MERGE(index);
+    MERGE(names);
     return cf;
 }
 
@@ -357,13 +365,42 @@ const char *config_set_words(cmd_parms *cmd, void *dir, const char *arg,
     return err;
 }
 
+/* Within a section the names of several DirectoryIndex are added up; of
+ * sections the inner one's count. */
+static void set_mark(config_dir *cf, apr_size_t data)
+{
+    int number = (int)(data / CONFIG_MARKS);
+
+    switch ((config_mark)(data % CONFIG_MARKS)) {
+    case CONFIG_MARK_REFUSED:
+        cf->refused = number;
+        break;
+    case CONFIG_MARK_PLAIN:
+        cf->plain = number;
+        break;
+    case CONFIG_MARK_REWRITTEN:
+        cf->rewritten = number;
+        break;
+    case CONFIG_MARK_INDEX:
+        if (cf->names != 1) {
+            cf->index = number;
+            cf->names = 1;
+        }
+        break;
+    default:
+        cf->index = number;
+        cf->names = 0;
+        break;
+    }
+}
+
 const char *config_set_static(cmd_parms *cmd, void *dir, int on)
 {
     config_dir *cf = dir;
     const char *err;
 
     if (cmd->directive->data) {
-        cf->refused = (int)((apr_size_t)cmd->directive->data - 1);
+        set_mark(cf, (apr_size_t)cmd->directive->data - 1);
         return NULL;
     }
     err = ap_check_cmd_context(cmd, NOT_IN_HTACCESS | NOT_IN_LIMIT);

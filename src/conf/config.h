@@ -60,11 +60,25 @@ typedef struct config_server {
 /* Directory configuration. Create: unset. Merge: the inner one wins. */
 typedef struct config_dir {
     int fixed_static; /* FixedStatic: CONFIG_UNSET, 0, 1 */
-    int refused;      /* number of the mark whose directive forbids learning */
+    /* The rest is from marks: the number of one, or CONFIG_UNSET. */
+    int refused;   /* whose directive forbids learning */
+    int plain;     /* whose directive touches validators */
+    int rewritten; /* whose directive touches what clients say of them */
+    int index;     /* of the first DirectoryIndex that counts */
+    int names;     /* 1: that names files, 0: it has disabled what was before */
 } config_dir;
 
 /* The data of a FixedStatic in the tree that is a mark (learn/mark.h). */
-#define CONFIG_MARK(number) ((void *)(apr_size_t)((number) + 1))
+typedef enum config_mark {
+    CONFIG_MARK_REFUSED,
+    CONFIG_MARK_PLAIN,
+    CONFIG_MARK_REWRITTEN,
+    CONFIG_MARK_INDEX,
+    CONFIG_MARK_NO_INDEX, /* DirectoryIndex disabled */
+    CONFIG_MARKS
+} config_mark;
+#define CONFIG_MARK(kind, number)                                              \
+    ((void *)(apr_size_t)((number)*CONFIG_MARKS + (kind) + 1))
 
 /* Members of the module record. Results from @a p. */
 void *config_create_server(apr_pool_t *p, server_rec *s);

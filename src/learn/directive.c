@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "conf/config.h"
 #include "http/response.h"
 #include "learn/modules.h"
 #include "learn/setenvif.h"
@@ -274,8 +275,8 @@ static void read_timeout(directive *d)
 }
 
 /* In a section, the scoped ones matter only to requests to that section: all
- * they do is in the per-directory configuration. A name that was looked up, by
- * contrast, belongs to the connection. */
+ * they do is in the per-directory configuration. (A name that was looked up
+ * belongs to the connection, which stays with httpd then.) */
 static const struct {
     const char *name;
     void (*judge)(directive *);
@@ -289,11 +290,11 @@ static const struct {
     {"SetEnvIfExpr", setenvif, 1},
     {"BrowserMatch", setenvif, 1},
     {"BrowserMatchNoCase", setenvif, 1},
-    {"HostnameLookups", host_name_lookups, 0},
+    {"HostnameLookups", host_name_lookups, 1},
     {"UseCanonicalName", canonical, 1},
     {"UseCanonicalPhysicalPort", canonical, 1},
-    {"IdentityCheck", identity_check, 0},
-    {"LogIOTrackTTFB", refused, 0},
+    {"IdentityCheck", identity_check, 1},
+    {"LogIOTrackTTFB", refused, 1},
     {"SSLEngine", ssl_engine, 0},
     {"RemoteIPProxyProtocol", proxy_protocol, 0},
     {"RequestReadTimeout", read_timeout, 0},
@@ -352,10 +353,32 @@ void directive_judge(apr_pool_t *p, const tree_place *at,
     }
 }
 
-int directive_is_scoped(apr_pool_t *p, const tree_place *at)
+/* "disabled" alone is no name. */
+static int index_mark(apr_pool_t *p, const ap_directive_t *node)
+{
+    const char *first = tree_word(p, node, 0);
+
+    return first && !strcasecmp(first, "disabled") && !tree_word(p, node, 1)
+               ? CONFIG_MARK_NO_INDEX
+               : CONFIG_MARK_INDEX;
+}
+
+int directive_mark(apr_pool_t *p, const tree_place *at)
 {
     directive_verdict out;
     directive d = {p, at, &out, 1};
 
-    return judge(&d) && out.refuse;
+    if (tree_is(at->node, "DirectoryIndex")) {
+        return index_mark(p, at->node);
+    }
+    if (!judge(&d)) {
+        return -1;
+    }
+    if (out.refuse) {
+        return CONFIG_MARK_REFUSED;
+    }
+    if (out.rewritten) {
+        return CONFIG_MARK_REWRITTEN;
+    }
+    return out.plain ? CONFIG_MARK_PLAIN : -1;
 }

@@ -36,9 +36,9 @@ void directive_declare(apr_pool_t *p, const tree_place *at);
 void directive_judge(apr_pool_t *p, const tree_place *at,
                      directive_verdict *out);
 
-/* Is it one in a section that refuses requests to that section, and these
- * only? Changes nothing. @a p for temporary text */
-int directive_is_scoped(apr_pool_t *p, const tree_place *at);
+/* The mark that it needs (config_mark), as what it says is for its section
+ * only; -1: none. Changes nothing. @a p for temporary text */
+int directive_mark(apr_pool_t *p, const tree_place *at);
 
 /* Is it a FixedStatic that is not off? @a p for temporary text. */
 int directive_is_wish(apr_pool_t *p, const ap_directive_t *node);

@@ -11,6 +11,7 @@
 static struct {
     apr_pool_t *pool;
     apr_array_header_t *nodes; /* of const ap_directive_t *, by number */
+    apr_array_header_t *words; /* of const char *, the same */
 } marks;
 
 static void declare(void *ctx, const tree_place *at)
@@ -21,20 +22,22 @@ static void declare(void *ctx, const tree_place *at)
 static void visit(void *ctx, const tree_place *at)
 {
     ap_directive_t *node = (ap_directive_t *)at->node, *mark;
+    int kind = directive_mark(marks.pool, at);
 
-    if (!directive_is_scoped(marks.pool, at)) {
+    if (kind < 0) {
         return;
     }
     mark = apr_pcalloc(marks.pool, sizeof(*mark));
     mark->directive = "FixedStatic";
     mark->args = "off";
-    mark->data = CONFIG_MARK(marks.nodes->nelts);
+    mark->data = CONFIG_MARK(kind, marks.nodes->nelts);
     mark->parent = node->parent;
     mark->filename = node->filename;
     mark->line_num = node->line_num;
     mark->next = node->next;
     node->next = mark;
     APR_ARRAY_PUSH(marks.nodes, const ap_directive_t *) = node;
+    APR_ARRAY_PUSH(marks.words, const char *) = tree_word(marks.pool, node, 0);
 }
 
 static apr_status_t forget(void *unused)
@@ -47,6 +50,7 @@ void mark_insert(apr_pool_t *pconf)
 {
     marks.pool = pconf;
     marks.nodes = apr_array_make(pconf, 8, sizeof(const ap_directive_t *));
+    marks.words = apr_array_make(pconf, 8, sizeof(const char *));
     apr_pool_cleanup_register(pconf, NULL, forget, apr_pool_cleanup_null);
     request_field_reset();
     log_format_reset(pconf);
@@ -69,4 +73,9 @@ int mark_has(const ap_directive_t *node)
 const ap_directive_t *mark_node(int number)
 {
     return APR_ARRAY_IDX(marks.nodes, number, const ap_directive_t *);
+}
+
+const char *mark_word(int number)
+{
+    return APR_ARRAY_IDX(marks.words, number, const char *);
 }

@@ -14,14 +14,12 @@
 #include "handoff/input_gate.h"
 #include "learn/counters.h"
 #include "learn/file_id.h"
-#include "learn/environment.h"
 #include "learn/filter.h"
 #include "learn/mark.h"
 #include "learn/modules.h"
 #include "learn/obstacles.h"
 #include "learn/rule_304.h"
-#include "learn/setenvif.h"
-#include "learn/setter.h"
+#include "learn/rule_environment.h"
 #include "learn/verdict.h"
 
 /* S2 and FixedStatic itself in the sections that applied. A module that is
@@ -127,9 +125,21 @@ static reason_id r1_plain_get(verdict_subject *s)
     return REASON_OK;
 }
 
+/* Is it the first name of the DirectoryIndex that counts for the directory? */
+static int is_first_index(const verdict_subject *s, const char *name)
+{
+    const config_dir *dir = config_dir_get(s->t->asked);
+    const char *first = "index.html";
+
+    if (dir->index != CONFIG_UNSET) {
+        first = dir->names ? mark_word(dir->index) : NULL;
+    }
+    return first && !strcmp(name, first);
+}
+
 /* R1: the name in the request is the file's, or mod_dir went from a
- * directory to the first name of every DirectoryIndex: a name after the
- * first would have to give way when a better file appears. */
+ * directory to the first name of its DirectoryIndex: a name after the first
+ * would have to give way when a better file appears. */
 static reason_id r1_direct(verdict_subject *s)
 {
     const request_slice *path = &s->t->note->req.path;
@@ -152,7 +162,7 @@ static reason_id r1_direct(verdict_subject *s)
         mapped_len--;
     }
     s->detail = name;
-    return vhost_is_first_index(name)
+    return is_first_index(s, name)
                    && !strncmp(s->r->filename, mapped, mapped_len)
                    && s->r->filename[mapped_len] == '/'
                    && !strcmp(s->r->filename + mapped_len + 1, name)
@@ -208,57 +218,6 @@ void rule_filters(request_rec *r, trace *t)
     }
 }
 
-/* Variables by which httpd decides about connection and protocol when it makes
- * a head: another request of the same key would show what this one does not. */
-static const char *const deciding[] = {
-    "nokeepalive",
-    "downgrade-1.0",
-    "force-response-1.0",
-    "force-no-vary",
-};
-
-/* R4, R5: marked while it happened (authz, trace_hooks). What mod_env adds
- * later is constant, but httpd may look at it and a log may show it; a log may
- * also show that the error log has something about the request. */
-static reason_id r5_environment(verdict_subject *s)
-{
-    const apr_table_t *env = s->r->subprocess_env;
-    size_t i;
-
-    for (i = 0; i < sizeof(deciding) / sizeof(deciding[0]); i++) {
-        if (apr_table_get(env, deciding[i])) {
-            s->detail = deciding[i];
-            return REASON_ENVIRONMENT;
-        }
-    }
-    if (s->server->logs_id && s->r->log_id) {
-        s->detail = "%L, and the error log tells of it";
-        return REASON_ENVIRONMENT;
-    }
-    /* It may have set a variable, or taken one away. */
-    if (setenvif_has_match(&s->t->note->req, conn_note_head(s->t->note))) {
-        s->detail = "a SetEnvIf or BrowserMatch matches";
-        s->by = setter_find(s->server->index, s->r, NULL);
-        return REASON_ENVIRONMENT;
-    }
-    return REASON_OK;
-}
-
-/* R5: the variables that its log lines depend on go with the answer. */
-static reason_id r5_logged(verdict_subject *s, response *a)
-{
-    char *text = apr_palloc(s->r->pool, RESPONSE_ENV);
-    int len = environment_copy(s->r, s->server->log_variables, text);
-
-    if (len < 0) {
-        s->detail = "too long for the loop to log";
-        return REASON_ENVIRONMENT;
-    }
-    a->env = text;
-    a->env_len = (uint16_t)len;
-    return REASON_OK;
-}
-
 /* Of a compressed answer it is in the key, whatever Vary says. */
 static const uint64_t by_coding = UINT64_C(1) << REQUEST_ACCEPT_ENCODING;
 
@@ -299,6 +258,23 @@ static const char *suffixed(const verdict_subject *s, const char *tag)
                                       : "";
 }
 
+/* Does a section touch validators, or what the client says of them? */
+static reason_id no_validators(verdict_subject *s, const ap_conf_vector_t *dir)
+{
+    return config_dir_get(dir)->plain == CONFIG_UNSET ? REASON_OK : REASON_HEAD;
+}
+
+static reason_id no_conditions(verdict_subject *s, const ap_conf_vector_t *dir)
+{
+    return config_dir_get(dir)->rewritten == CONFIG_UNSET ? REASON_OK
+                                                          : REASON_HEAD;
+}
+
+static int is_rewritten(verdict_subject *s)
+{
+    return s->server->rewritten || both(s, no_conditions) != REASON_OK;
+}
+
 /* R7: conditions and ranges are judged by ETag and Last-Modified; where these
  * are not what httpd computes, or MaxRanges is set, they are httpd's. */
 static unsigned r7_flags(verdict_subject *s)
@@ -314,7 +290,8 @@ static unsigned r7_flags(verdict_subject *s)
         etag = computed;
     }
 
-    if (s->server->plain || s->server->rewritten
+    if (s->server->plain || is_rewritten(s)
+        || both(s, no_validators) != REASON_OK
         || s->core->max_ranges != AP_MAXRANGES_UNSET
         || strcmp(etag ? etag : "", computed ? computed : "") != 0 || !modified
         || apr_date_parse_http(modified)
@@ -385,7 +362,7 @@ static reason_id r8_again(verdict_subject *s, response *a, char *copy)
     a->base = s->t->base;
     /* What httpd makes of a condition before it judges it is not known: they
      * are httpd's without its 304, too. */
-    if (s->server->rewritten) {
+    if (is_rewritten(s)) {
         memset(&a->base, 0, sizeof(a->base));
     }
     if (a->plain && !request_is_whole(&n->req)) {
@@ -400,9 +377,9 @@ static reason_id r8_again(verdict_subject *s, response *a, char *copy)
 
 /* The rules that ask for no more than the request, in order. */
 static reason_id (*const rules[])(verdict_subject *) = {
-    scope,      r0_one_key,     r1_plain_get,
-    r1_direct,  s2_claims,      r2_default_handler,
-    r3_way_out, r5_environment, r6_one_file,
+    scope,      r0_one_key,       r1_plain_get,
+    r1_direct,  s2_claims,        r2_default_handler,
+    r3_way_out, rule_environment, r6_one_file,
 };
 
 static verdict_subject subject_of(request_rec *r, trace *t)
@@ -458,7 +435,7 @@ static reason_id teach(verdict_subject *s)
         reason = r8_again(s, &a, copy);
     }
     if (reason == REASON_OK) {
-        reason = r5_logged(s, &a);
+        reason = rule_environment_keep(s, &a);
     }
     if (reason == REASON_OK && s->t->coding) {
         s->t->capture = capture_make(s->r, &a, vary);

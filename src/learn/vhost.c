@@ -29,7 +29,6 @@ static struct {
     unsigned count;
     apr_hash_t *by_server;
     int any;
-    apr_array_header_t *indexes; /* first names of all DirectoryIndex */
     module *const *sections;
     /* The <VirtualHost> looked at last, and whether a server came of it. */
     const ap_directive_t *vhost;
@@ -130,8 +129,10 @@ static void take_wish(vhost *s, const tree_place *at, int on)
 /* What a directive says is true of one server. */
 static void take(vhost *s, const tree_place *at, const directive_verdict *d)
 {
-    s->plain |= d->plain;
-    s->rewritten |= d->rewritten;
+    if (!at->section || !mark_has(at->node)) {
+        s->plain |= d->plain;
+        s->rewritten |= d->rewritten;
+    }
     s->proxied |= d->proxied;
     s->tls |= d->tls;
     if (d->wanted || d->unwanted) {
@@ -160,11 +161,6 @@ static void visit_first(void *ctx, const tree_place *at)
 
     directive_declare(servers.pool, &place);
     servers.any |= directive_is_wish(servers.pool, at->node);
-    if (tree_is(at->node, "DirectoryIndex")) {
-        const char *name = tree_word(servers.pool, at->node, 0);
-
-        APR_ARRAY_PUSH(servers.indexes, const char *) = name ? name : "";
-    }
 }
 
 /* R5 then refuses what mod_unique_id has set a variable for. */
@@ -303,7 +299,6 @@ int vhost_make(apr_pool_t *pconf, server_rec *main)
     memset(&servers, 0, sizeof(servers));
     servers.pool = pconf;
     servers.by_server = apr_hash_make(pconf);
-    servers.indexes = apr_array_make(pconf, 4, sizeof(const char *));
     servers.sections = modules_sections(pconf);
     apr_pool_cleanup_register(pconf, NULL, forget, apr_pool_cleanup_null);
     make_list(main);
@@ -379,18 +374,6 @@ void vhost_refuse_all(const char *why)
             obstacles_add(s->index, NULL, &hint);
         }
     }
-}
-
-int vhost_is_first_index(const char *name)
-{
-    int i;
-
-    for (i = 0; i < servers.indexes->nelts; i++) {
-        if (strcmp(APR_ARRAY_IDX(servers.indexes, i, const char *), name)) {
-            return 0;
-        }
-    }
-    return servers.indexes->nelts || !strcmp(name, "index.html");
 }
 
 module *const *vhost_sections(void)

@@ -57,9 +57,6 @@ void vhost_disable(void);
 /* S1 refused: all vhosts are off. Child, one thread. */
 void vhost_refuse_all(const char *why);
 
-/* Is @a name the first of every DirectoryIndex? */
-int vhost_is_first_index(const char *name);
-
 /* Loaded modules that must not be configured in sections; NULL at the end. */
 module *const *vhost_sections(void);
 

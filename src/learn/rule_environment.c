@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "learn/rule_environment.h"
+
+#include "learn/environment.h"
+#include "learn/setenvif.h"
+#include "learn/setter.h"
+
+/* Variables by which httpd decides about connection and protocol when it makes
+ * a head: another request of the same key would show what this one does not. */
+static const char *const deciding[] = {
+    "nokeepalive",
+    "downgrade-1.0",
+    "force-response-1.0",
+    "force-no-vary",
+};
+
+/* R4, R5: marked while it happened (authz, trace_hooks). What mod_env adds
+ * later is constant, but httpd may look at it and a log may show it; a log may
+ * also show that the error log has something about the request. */
+reason_id rule_environment(verdict_subject *s)
+{
+    const apr_table_t *env = s->r->subprocess_env;
+    size_t i;
+
+    for (i = 0; i < sizeof(deciding) / sizeof(deciding[0]); i++) {
+        if (apr_table_get(env, deciding[i])) {
+            s->detail = deciding[i];
+            return REASON_ENVIRONMENT;
+        }
+    }
+    if (s->server->logs_id && s->r->log_id) {
+        s->detail = "%L, and the error log tells of it";
+        return REASON_ENVIRONMENT;
+    }
+    /* It may have set a variable, or taken one away. */
+    if (setenvif_has_match(&s->t->note->req, conn_note_head(s->t->note))) {
+        s->detail = "a SetEnvIf or BrowserMatch matches";
+        s->by = setter_find(s->server->index, s->r, NULL);
+        return REASON_ENVIRONMENT;
+    }
+    return REASON_OK;
+}
+
+/* R5: the variables that its log lines depend on go with the answer. */
+reason_id rule_environment_keep(verdict_subject *s, response *a)
+{
+    char *text = apr_palloc(s->r->pool, RESPONSE_ENV);
+    int len = environment_copy(s->r, s->server->log_variables, text);
+
+    if (len < 0) {
+        s->detail = "too long for the loop to log";
+        return REASON_ENVIRONMENT;
+    }
+    a->env = text;
+    a->env_len = (uint16_t)len;
+    return REASON_OK;
+}
