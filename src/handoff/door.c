@@ -42,8 +42,8 @@ static apr_status_t drop_cargo(void *data)
     return APR_SUCCESS;
 }
 
-/* Turns a handoff into a socket of httpd's; the rest is attached to it. */
-static apr_status_t unpack(handoff *p, apr_pool_t *ptrans, apr_socket_t **csd)
+/* Whatever is not the socket's is attached to it. */
+apr_status_t door_socket(handoff *p, apr_pool_t *ptrans, apr_socket_t **csd)
 {
     apr_os_sock_info_t info = {0};
     apr_status_t rv;
@@ -86,7 +86,7 @@ static apr_status_t accept_handoff(void **csd, ap_listen_rec *lr,
     if (__atomic_exchange_n(&d->wanted, 0, __ATOMIC_ACQ_REL)) {
         d->drained(d->ctx);
     }
-    rv = unpack(&p, ptrans, &socket);
+    rv = door_socket(&p, ptrans, &socket);
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, ap_server_conf,
                      "a connection could not be handed to httpd");

@@ -74,6 +74,13 @@ void door_close(door *d);
 int door_take(door *d, handoff *p);
 
 /*
+ * Makes a socket of httpd's of a handoff, with what came along, as a connection
+ * through the door has it. @a p is empty afterwards. Any thread.
+ * @return APR_SUCCESS, or why not: @a p is still the caller's
+ */
+apr_status_t door_socket(handoff *p, apr_pool_t *pool, apr_socket_t **socket);
+
+/*
  * The note that came with a connection, for learning (R0), or NULL. Owned by
  * the door and freed with the connection. The worker serving @a c.
  */

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loop/drain.h"
 
+#include "ap_mpm.h"
 #include "http_log.h"
+#include "scoreboard.h"
 
 #include <errno.h>
+#include <poll.h>
 
+#include "handoff/leftover.h"
 #include "loop/takeover.h"
 #include "loop/accept.h"
 #include "loop/events.h"
@@ -37,17 +41,65 @@ static int forward(loop *l, handoff *p)
 typedef struct tally {
     int successor; /* a next generation will read the channels */
     int moved;
+    int kept;
     int closed;
 } tally;
+
+static void served(void *ctx)
+{
+    loop_wake(ctx);
+}
+
+/* The parent has begun another generation: httpd goes on, without us. */
+static int is_restart(void)
+{
+    int mine = 0;
+
+    return ap_mpm_query(AP_MPMQ_GENERATION, &mine) == APR_SUCCESS
+           && ap_scoreboard_image->global->running_generation != mine;
+}
+
+static tally begin_tally(const loop *l, int graceful)
+{
+    return (tally){graceful && fd_channels_has_successor(l->channels), 0, 0, 0};
+}
+
+/* Whether httpd has something to do for it. */
+static int is_due(const handoff *p)
+{
+    struct pollfd in = {p->fd, POLLIN, 0};
+
+    return p->len || p->expired || poll(&in, 1, 0) == 1;
+}
+
+/* Nobody takes it over. It waits here for its next request, as long as it would
+ * have without the restart; the answer to that one ends it. */
+static void keep(loop *l, handoff *p)
+{
+    if (is_due(p)) {
+        leftover_give(l->own->leftover, p);
+        return;
+    }
+    if (!p->deadline) {
+        p->deadline = l->now + apr_time_as_msec(l->server->timeout);
+    }
+    p->idle = 1;
+    loop_begin(l, p, CONN_NO_GROUP);
+}
 
 static void let_go(loop *l, handoff *p, tally *t)
 {
     if (t->successor && !forward(l, p)) {
         t->moved++;
-        return;
     }
-    t->closed++;
-    handoff_drop(p);
+    else if (l->own->leftover) {
+        t->kept++;
+        keep(l, p);
+    }
+    else {
+        t->closed++;
+        handoff_drop(p);
+    }
 }
 
 static void empty_door(loop *l, tally *t)
@@ -58,7 +110,9 @@ static void empty_door(loop *l, tally *t)
     while (!door_take(l->door, &p)) {
         let_go(l, &p, t);
     }
-    queue_close(l->own->inbox);
+    if (!l->own->leftover) {
+        queue_close(l->own->inbox);
+    }
     while (!queue_pop(l->own->inbox, &p)) {
         let_go(l, &p, t);
     }
@@ -67,9 +121,10 @@ static void empty_door(loop *l, tally *t)
 static void empty_conns(loop *l, int graceful, tally *t)
 {
     conn *c = l->conns.open.next;
+    unsigned n = l->conns.count; /* those that are kept come after them */
 
     l->own->parked = NULL;
-    while (c != &l->conns.open) {
+    while (n-- && c != &l->conns.open) {
         conn *next = c->next;
         handoff p;
 
@@ -87,9 +142,8 @@ static void empty_conns(loop *l, int graceful, tally *t)
 
 void drain_let_go(loop *l, conn *c)
 {
-    tally t = {__atomic_load_n(&l->stop, __ATOMIC_ACQUIRE) == LOOP_STOP_GRACEFUL
-                   && fd_channels_has_successor(l->channels),
-               0, 0};
+    tally t = begin_tally(l, __atomic_load_n(&l->stop, __ATOMIC_ACQUIRE)
+                                 == LOOP_STOP_GRACEFUL);
     handoff p;
 
     events_release(l, c, &p);
@@ -98,30 +152,59 @@ void drain_let_go(loop *l, conn *c)
 
 void drain_begin(loop *l, int graceful)
 {
-    tally t = {graceful && fd_channels_has_successor(l->channels), 0, 0};
+    tally t = begin_tally(l, graceful);
 
     accept_close(l);
     takeover_close(l);
+    if (graceful && !t.successor && is_restart()) {
+        l->own->leftover = leftover_make(l->server, served, l);
+    }
     empty_door(l, &t);
     empty_conns(l, graceful, &t);
-    if (t.moved || t.closed) {
+    if (t.moved || t.kept || t.closed) {
         ap_log_error(APLOG_MARK, APLOG_INFO, 0, l->server,
                      "seat %d stops: of its waiting connections %d go to the "
-                     "next generation, %d are closed",
-                     l->seat, t.moved, t.closed);
+                     "next generation, %d are served here, %d are closed",
+                     l->seat, t.moved, t.kept, t.closed);
     }
     conn_reap(&l->conns);
+}
+
+int drain_goes_on(loop *l)
+{
+    return l->conns.count
+           || (l->own->leftover
+               && (!__atomic_load_n(&l->own->alone, __ATOMIC_ACQUIRE)
+                   || queue_length(l->own->inbox)
+                   || leftover_count(l->own->leftover)));
+}
+
+void drain_turn(loop *l)
+{
+    tally t = {0};
+    handoff p;
+
+    while (l->own->leftover && !queue_pop(l->own->inbox, &p)) {
+        let_go(l, &p, &t);
+    }
 }
 
 void drain_end(loop *l)
 {
     conn *c = l->conns.open.next;
 
+    queue_close(l->own->inbox);
     while (c != &l->conns.open) {
         conn *next = c->next;
 
         loop_close(l, c);
         c = next;
+    }
+    if (l->own->leftover) {
+        leftover_end(l->own->leftover,
+                     __atomic_load_n(&l->stop, __ATOMIC_ACQUIRE)
+                         != LOOP_STOP_GRACEFUL);
+        l->own->leftover = NULL;
     }
     conn_slab_free(&l->conns);
 }

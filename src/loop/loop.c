@@ -103,6 +103,8 @@ void loop_join(loop *l)
     apr_status_t rv;
 
     if (l->own->thread) {
+        __atomic_store_n(&l->own->alone, 1, __ATOMIC_RELEASE);
+        loop_wake(l);
         apr_thread_join(&rv, l->own->thread);
         l->own->thread = NULL;
     }

@@ -106,7 +106,8 @@ loop *loop_get(void);
  * Any thread, any number of times, also in a signal handler. */
 void loop_stop(loop *l, int graceful);
 
-/* Waits for the thread to end, after loop_stop(). */
+/* Waits for the thread to end, after loop_stop(). No other thread calls
+ * loop_give() any more. */
 void loop_join(loop *l);
 
 /* Wakes the loop up. Any thread; async-signal safe. */

@@ -13,6 +13,7 @@
 #include "loop/balance.h"
 #include "loop/conn.h"
 
+struct leftover;
 struct loop_server;
 struct rebalance;
 
@@ -48,6 +49,9 @@ typedef struct loop_own {
     int wake_fd; /* eventfd of loop_wake() */
     watch wake;
     queue *inbox;       /* from other threads */
+    int alone;          /* atomic: 1: no other thread gives any more */
+    struct leftover *leftover; /* while the loop stops: what nobody takes over
+                                  is served here; NULL: it is closed */
     int *missing;       /* per seat: looks in a row without live process */
     int *serves;        /* per seat: 1: we serve its sockets now */
     int64_t look_at;    /* when to look at the table of seats again */

@@ -114,9 +114,10 @@ static int wait_for_mpm(loop *l)
 static void finish(loop *l)
 {
     drain_begin(l, stopping(l) == LOOP_STOP_GRACEFUL);
-    while (l->conns.count && stopping(l) == LOOP_STOP_GRACEFUL) {
+    while (drain_goes_on(l) && stopping(l) == LOOP_STOP_GRACEFUL) {
         l->own->look_at = l->now + 1000;
         turn(l);
+        drain_turn(l);
         if (l->own->answers && l->own->answers->turn) {
             l->own->answers->turn(l, l->now);
         }
