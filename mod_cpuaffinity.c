@@ -24,6 +24,7 @@
 #include "handoff/input_gate.h"
 #include "learn/learn.h"
 #include "conf/spare.h"
+#include "child/streams.h"
 #include "child/takeback.h"
 #include "report/status.h"
 
@@ -163,7 +164,11 @@ static int pre_connection(conn_rec *c, void *csd)
 
 static int pre_close(conn_rec *c)
 {
-    return child_pre_close(c) == OK ? OK : takeback_pre_close(c);
+    if (child_pre_close(c) == OK) {
+        return OK;
+    }
+    streams_pre_close(c);
+    return takeback_pre_close(c);
 }
 
 static void error_log(const ap_errorlog_info *info, const char *errstr)
@@ -222,6 +227,9 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_insert_network_bucket(input_gate_network_bucket, NULL, NULL,
                                   APR_HOOK_LAST);
     ap_hook_pre_close_connection(pre_close, NULL, NULL, APR_HOOK_FIRST);
+
+    /* Before the MPM's own answer. */
+    ap_hook_mpm_query(streams_mpm_query, NULL, NULL, APR_HOOK_REALLY_FIRST);
 
     /* The virtual host is known by then. */
     ap_hook_post_read_request(takeback_post_read_request, NULL, NULL,

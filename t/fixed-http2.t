@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # HTTP/2 over graceful restarts, stock httpd and the fixed mode in turns: every
-# connection can be made, streams are refused in order (GOAWAY) where httpd
-# refuses them, and hardly one is left without a word: a few of a hundred
-# thousand are with stock httpd, too.
+# connection can be made, no more streams are refused (GOAWAY) than stock httpd
+# refuses, and hardly one is left without a word: a few of a hundred thousand
+# are with stock httpd, too. t/fixed-http2-unread.t has the cause of refusals.
 use strict;
 use warnings;
 use Test::Httpd;
@@ -73,6 +73,6 @@ cmp_ok $fixed->{answered}, '>', 1000, "$fixed->{answered} answers";
 cmp_ok $fixed->{connections}, '>', 12, 'connections end and begin';
 cmp_ok $fixed->{lost}, '<=', 8 + $all{stock}{lost},
     "$fixed->{lost} streams ended without a word, $all{stock}{lost} of stock's";
-cmp_ok $fixed->{refused}, '<=', 4 * $fixed->{connections},
-    "$fixed->{refused} refused: at most what a connection has open";
+cmp_ok $fixed->{refused}, '<=', 8 + $all{stock}{refused},
+    "$fixed->{refused} refused, $all{stock}{refused} of stock's";
 done_testing;

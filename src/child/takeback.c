@@ -11,6 +11,7 @@
 #include "http_core.h"
 #include "util_filter.h"
 
+#include "child/streams.h"
 #include "learn/conn_note.h"
 #include "handoff/door.h"
 #include "handoff/input_gate.h"
@@ -213,7 +214,9 @@ int takeback_process_connection(conn_rec *c)
         return OK;
     }
     waits = conn_note_is_waiting(c);
+    streams_serve(c);
     rv = input_gate_run(c);
+    streams_serve(NULL);
     if (rv == OK && c->cs && c->cs->state == CONN_STATE_WRITE_COMPLETION
         && !go_home(c, l) && waits) {
         go_on(c);
