@@ -5,6 +5,8 @@
 #include "http_log.h"
 #include "apr_portable.h"
 #include "apr_strings.h"
+#include "ap_mpm.h"
+#include "scoreboard.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -228,6 +230,14 @@ const fd_channels *fd_channels_get(void)
     return kept && kept->room.count ? &kept->room : NULL;
 }
 
+int fd_channels_is_restart(void)
+{
+    int mine = 0;
+
+    return ap_mpm_query(AP_MPMQ_GENERATION, &mine) == APR_SUCCESS
+           && ap_scoreboard_image->global->running_generation != mine;
+}
+
 int fd_channels_has_successor(const fd_channels *m)
 {
     static int word = -1; /* atomic; the first answer is the answer */
@@ -239,7 +249,9 @@ int fd_channels_has_successor(const fd_channels *m)
         return heard;
     }
     if (poll(&end, 1, PATIENCE) < 1) {
-        heard = 1; /* only this process ends: the seat will be served again */
+        /* Only this process ends: the seat will be served again. Or it takes
+         * long, and nobody knows how it ends. */
+        heard = !fd_channels_is_restart();
     }
     else {
         heard = recv(m->lifeline, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;

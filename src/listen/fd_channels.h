@@ -58,9 +58,14 @@ const fd_channels *fd_channels_get(void);
 /*
  * Whether there will be a next generation to send to. Waits, three seconds at
  * most, for the parent's answer, which comes as soon as it has read its
- * configuration (or has closed its listeners for good). Only in a process that
- * stops gracefully; any thread.
+ * configuration (or has closed its listeners for good); a restart that takes
+ * longer counts as one without. Only in a process that stops gracefully; any
+ * thread.
  */
 int fd_channels_has_successor(const fd_channels *m);
+
+/* Whether a process that stops does so as the parent has begun another
+ * generation, which may be without the mode. Any thread. */
+int fd_channels_is_restart(void);
 
 #endif

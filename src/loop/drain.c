@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loop/drain.h"
 
-#include "ap_mpm.h"
 #include "http_log.h"
-#include "scoreboard.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -48,15 +46,6 @@ typedef struct tally {
 static void served(void *ctx)
 {
     loop_wake(ctx);
-}
-
-/* The parent has begun another generation: httpd goes on, without us. */
-static int is_restart(void)
-{
-    int mine = 0;
-
-    return ap_mpm_query(AP_MPMQ_GENERATION, &mine) == APR_SUCCESS
-           && ap_scoreboard_image->global->running_generation != mine;
 }
 
 static tally begin_tally(const loop *l, int graceful)
@@ -156,7 +145,7 @@ void drain_begin(loop *l, int graceful)
 
     accept_close(l);
     takeover_close(l);
-    if (graceful && !t.successor && is_restart()) {
+    if (graceful && !t.successor && fd_channels_is_restart()) {
         l->own->leftover = leftover_make(l->server, served, l);
     }
     empty_door(l, &t);
