@@ -292,26 +292,24 @@ static void take_out_file(cache *c, cache_store_file *f)
     cache_store_unref(&c->store, f);
 }
 
-/* All keys of what was made of the file, too. */
+/* The entry, and all keys of its file and of what was made of that. */
 static void take_out_all(cache *c, node *n)
 {
+    cache_store_file *f = n->user.file;
     cache_file_id id = n->id;
-    cache_store_file *f;
 
-    take_out_file(c, n->user.file);
-    while ((f = cache_store_any(&c->store, &id))) {
+    if (!f) {
+        take_out(c, n);
+        return;
+    }
+    for (; f; f = cache_store_any(&c->store, &id)) {
         take_out_file(c, f);
     }
 }
 
 void cache_forget_file(cache *c, cache_entry *e)
 {
-    if (of(e)->user.file) {
-        take_out_all(c, of(e));
-    }
-    else {
-        cache_forget(c, e);
-    }
+    take_out_all(c, of(e));
 }
 
 unsigned cache_shed(cache *c, unsigned n)
@@ -423,13 +421,6 @@ static cache_outcome confirm(cache *c, node *n, char **body, int64_t now)
     }
 }
 
-cache_outcome cache_learn(cache *c, const void *key, size_t len,
-                          const response *a, const char *path,
-                          const struct stat *st, int64_t now, const void *tag)
-{
-    return cache_learn_body(c, key, len, a, path, st, now, tag, NULL);
-}
-
 cache_outcome cache_learn_body(cache *c, const void *key, size_t len,
                                const response *a, const char *path,
                                const struct stat *st, int64_t now,
@@ -462,7 +453,14 @@ cache_outcome cache_learn_body(cache *c, const void *key, size_t len,
             }
         }
         else {
-            take_out(c, n);
+            /* Another body of the same file: its bytes may have changed where
+             * nothing else of it shows it. */
+            if (response_is_encoded(a) && cache_file_is_same(&n->id, &id)) {
+                take_out_all(c, n);
+            }
+            else {
+                take_out(c, n);
+            }
             outcome = CACHE_CHANGED;
         }
     }

@@ -77,23 +77,26 @@ void cache_release(cache *c, cache_entry *e);
  * Everything is copied. A copy of the file in memory that was read before
  * @a now is compared with the file, so that neither head nor bytes get older
  * than CACHE_AGE, whatever the file's times say.
- */
-cache_outcome cache_learn(cache *c, const void *key, size_t len,
-                          const response *a, const char *path,
-                          const struct stat *st, int64_t now, const void *tag);
-
-/*
- * The same for an encoded answer, whose body is a filter's output and not the
- * file. It agrees with the one before when its digest is the same; where two
- * keys of a file share a body, or there is one already, bytes are compared.
+ * An encoded answer's body is a filter's output and not the file. It agrees
+ * with the one before when its digest is the same; where two keys of a file
+ * share a body, or there is one already, bytes are compared.
  * @param body of a->size bytes, from malloc; taken and set to NULL when it is
- *        kept. NULL: another process has it. Then the answer counts as one that
- *        agrees or does not, but what has no body here does not become live
+ *        kept. NULL: another process has it, or the answer is the file. Then
+ *        an encoded one counts as one that agrees or does not, but what has no
+ *        body here does not become live
  */
 cache_outcome cache_learn_body(cache *c, const void *key, size_t len,
                                const response *a, const char *path,
                                const struct stat *st, int64_t now,
                                const void *tag, char **body);
+
+static inline cache_outcome cache_learn(cache *c, const void *key, size_t len,
+                                        const response *a, const char *path,
+                                        const struct stat *st, int64_t now,
+                                        const void *tag)
+{
+    return cache_learn_body(c, key, len, a, path, st, now, tag, NULL);
+}
 
 /*
  * Notes that httpd gave this 304 for the key: repeated where the entry's own

@@ -113,6 +113,10 @@ void response_copy(response *a, const response *from, char *copy);
  * environment that goes with them; of an encoded one the body's digest, too. */
 int response_is_same(const response *a, const response *b);
 
+/* 1 when two encoded ones agree but for the body: so they do when the file's
+ * bytes have changed and nothing else of it has. */
+int response_is_alike(const response *a, const response *b);
+
 /*
  * Derives the reply.
  * @param req a request that is mine, recognised in @a head

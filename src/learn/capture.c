@@ -103,6 +103,16 @@ int capture_take(capture *c, apr_bucket_brigade *bb, apr_bucket *e)
     return 0;
 }
 
+void capture_trim(capture *c)
+{
+    char *body = c->len ? realloc(c->body, c->len) : NULL;
+
+    if (body) {
+        c->body = body;
+        c->room = c->len;
+    }
+}
+
 void capture_digest(const char *bytes, size_t len, uint64_t digest[2])
 {
     digest[0] = siphash_13(secret.key[0], bytes, len);

@@ -37,6 +37,9 @@ capture *capture_make(request_rec *r, const response *a, uint64_t vary);
  * it is. @return 1: no more is wanted */
 int capture_take(capture *c, apr_bucket_brigade *bb, apr_bucket *e);
 
+/* Gives back the memory that the whole body does not need. */
+void capture_trim(capture *c);
+
 /* 128 bits of all bytes, keyed by a secret of the generation: what another
  * process says of a body can be compared, and nobody can make two bodies with
  * the same. */

@@ -414,6 +414,7 @@ void rule_finish(request_rec *r, trace *t, int unchanged)
         verdict_refuse(&s, REASON_BODY);
     }
     else {
+        capture_trim(c);
         verdict_teach(&s, &c->answer, c->vary);
     }
 }

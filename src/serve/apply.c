@@ -95,6 +95,12 @@ static void audit(loop *l, serve_state *st, const lesson *said)
     if (agrees(e, said, l->now)) {
         return;
     }
+    /* Through a mapping the file's bytes change long before its times. */
+    if (said->kind == LESSON_ANSWER
+        && response_is_alike(&e->answer, &said->answer)) {
+        forget(st, e, said);
+        return;
+    }
     if (said->kind == LESSON_WIDEN
         || (said->kind == LESSON_REFUSED && said->reason == REASON_YOUNG)) {
         forget(st, e, said);

@@ -164,6 +164,24 @@ static void bounded(void)
     cache_free(c);
 }
 
+/* Bytes of a file that change without its times. */
+static void mapped(void)
+{
+    cache *c = make();
+
+    write_file("a", "hello");
+    live(c, "p", "a", 0);
+    encode(c, "k", "a", "zip", 0, 1);
+    encode(c, "k", "a", "zip", 0, 1);
+    encode(c, "l", "a", "zip", 0, 1);
+    encode(c, "l", "a", "zip", 0, 1);
+    is_int(encode(c, "k", "a", "zap!", 1, 1), CACHE_CHANGED,
+           "another body of the same file");
+    ok(!use(c, "k", 1) && !use(c, "l", 1) && !use(c, "p", 1),
+       "all that was made of it is forgotten");
+    cache_free(c);
+}
+
 static void held(void)
 {
     cache *c = make();
@@ -197,6 +215,7 @@ int main(void)
     peers();
     shared();
     bounded();
+    mapped();
     held();
     cachetest_end();
     return done();

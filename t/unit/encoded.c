@@ -119,9 +119,20 @@ static void bodies(void)
     ok(response_is_same(&a, &b), "the same");
     b.digest[1]++;
     ok(!response_is_same(&a, &b), "another digest is another answer");
+    ok(response_is_alike(&a, &b), "but for the body it is the same");
+    other[b.head_len - 5] ^= 1;
+    ok(!response_is_alike(&a, &b), "unless another byte differs");
     learn(START TAG GZIP "Content-Length: 5\r\n" TYPE "\r\n", FLAGS);
     ok(set("hell"), "not as long as the head says");
     ok(!set("hello") && a.size == 5 && a.content == 5, "as long");
+    response_copy(&b, &a, other);
+    learn(START TAG GZIP "Content-Length: 10\r\n" TYPE "\r\n", FLAGS);
+    ok(!set("hellohello") && response_is_alike(&a, &b), "nor does the length");
+    learn(START TAG "X: a\r\n" GZIP "Content-Length: 10\r\n" TYPE "\r\n",
+          FLAGS);
+    ok(!set("hellohello") && !response_is_alike(&a, &b), "but a line does");
+    learn(START TAG GZIP CHUNKED TYPE "\r\n", FLAGS);
+    ok(!set(BODY) && !response_is_alike(&a, &b), "and so do chunks");
     learn(START TAG GZIP CLOSE TYPE "\r\n", FLAGS);
     ok(set(""), "nothing");
     ok(!set("hello") && a.size == 5 && a.content == 5, "up to the end");
