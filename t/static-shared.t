@@ -88,4 +88,34 @@ ok $h->wait_for(sub {
 }, 10), 'both know what either has learned'
     or diag join ' ', @before, counters('learned');
 $h->finish;
+
+# Compressed bodies do not cross, only their digests: what one process has
+# learned is the first of two answers to another, or renews what that knows.
+$h = Test::Static::server(seats => 2, modules => ['deflate'], conf => <<'END');
+FixedStaticCache 1000 60s
+FixedSteering off
+CPUAffinity off
+SetOutputFilter DEFLATE
+END
+Test::Static::old_file($h, 'z.txt', 'text ' x 2000);
+$h->start;
+ok $h->seated(2, '/status'), 'two processes';
+my %body;
+my $answers = sub {
+    my ($n) = @_;
+    my $before = total('loop_hits');
+    for (1 .. $n) {
+        my $c = Test::Client->new($h->port);
+        my $r = $c->get('/z.txt', 'Accept-Encoding: gzip');
+        $body{ $r ? $r->{body} : '' }++;
+        $c->close;
+    }
+    return total('loop_hits') - $before;
+};
+ok $h->wait_for(sub { $answers->(20) == 20 }, 15),
+    'both processes repeat a compressed answer';
+is scalar(grep { !$_ } counters('loop_hits')), 0, 'each of them';
+is scalar(keys %body), 1, 'and all answers are one';
+is total('differed'), 0, 'no audit differs';
+$h->finish;
 done_testing;

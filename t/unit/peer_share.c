@@ -239,6 +239,48 @@ static void test_refused(void)
        "refused: a NUL in the path");
 }
 
+#define GZIP "Content-Encoding: gzip\r\n"
+#define CHUNKED "Transfer-Encoding: chunked\r\n"
+#define START "HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+
+/* Of a compressed answer goes what its body is like, but not the body. */
+static void test_encoded(void)
+{
+    char bytes[LONGEST], head[RESPONSE_HEAD], body[] = "body";
+    lesson in, out;
+    size_t len;
+
+#define ENCODED(text, change, taken, name)                                     \
+    do {                                                                       \
+        fill(&in, START GZIP text TYPE "\r\n", RESPONSE_ENCODED);              \
+        in.answer.digest[0] = 3;                                               \
+        in.answer.digest[1] = 4;                                               \
+        in.st.st_size = 5000;                                                  \
+        in.body = body;                                                        \
+        change;                                                                \
+        len = write_all(&in, bytes);                                           \
+        ok((peer_share_parse(bytes, len, NOW, &out, head) == 0) == (taken)     \
+               && (!(taken) || (is_same(&in, &out) && !out.body)),             \
+           "%s: %s", (taken) ? "taken" : "refused", name);                     \
+    } while (0)
+    ENCODED(CHUNKED, in.answer.content = 1000, 1, "chunks");
+    ENCODED("Content-Length: 1024\r\n", (void)0, 1, "a length");
+    ENCODED("", (void)0, 1, "neither");
+    ENCODED(CHUNKED, in.answer.content = 1025, 0,
+            "more in chunks than is sent");
+    ENCODED(CHUNKED, in.answer.content = -1, 0, "less than nothing");
+    ENCODED("", in.answer.content = 1000, 0, "chunks where there are none");
+    ENCODED("Content-Length: 1024\r\n", in.answer.content = 1000, 0,
+            "less than the length");
+    ENCODED("Content-Length: 1024\r\n",
+            in.answer.size = in.answer.content = 1025, 0, "another length");
+    fill(&in, HEAD TYPE "\r\n", 0);
+    in.answer.digest[0] = 3;
+    len = write_all(&in, bytes);
+    ok(peer_share_parse(bytes, len, NOW, &out, head),
+       "refused: a digest of a file");
+}
+
 /* What a child tells. */
 static void tell(int n)
 {
@@ -290,6 +332,7 @@ int main(void)
     apr_initialize();
     test_round();
     test_304();
+    test_encoded();
     test_refused();
     test_processes();
     apr_terminate();
