@@ -37,6 +37,7 @@ my $large = noise(1_500_000);
 $t->file('edited.txt', $large);
 $t->file('long.txt', noise(2_600_000));
 $t->file('page.txt', noise(200_000));
+$t->file('slow.txt', $large);
 $t->file('small.txt', 'text ' x 100);
 $t->file('br/page.txt', noise(200_000));
 $t->settle;
@@ -200,6 +201,24 @@ SKIP: {
     cmp_ok $t->counter('expired'), '>', $expired, 'as it had expired';
     ok $t->learned($q), 'and the loop\'s again';
     is $t->counter('differed'), 0, 'nothing differed';
+
+    # A client that takes its time does not make its answer young.
+    $q = $t->request('/slow.txt', $gzip);
+    my $want = Test::Client->new($t->fixed->port);
+    $want->send($q);
+    my $body = $want->answer->{body};
+    my $c = Test::Client->new($t->fixed->port, rcvbuf => 2304, mss => 536);
+    $c->send($q);
+    ok $c->more, 'a slow client';
+    $later->(230);
+    my $got = $c->answer;
+    ok $got && $got->{body} eq $body, 'gets its answer after 100 seconds';
+    $hits = $t->hits;
+    $learned = $t->counter('learned');
+    $t->fixed->wait_for(sub { $t->counter('learned') > $learned }, 1);
+    $t->ask($t->fixed, $q);
+    is $t->hits, $hits, 'which is not repeated: it is too old';
+    ok $t->learned($q), 'younger ones are';
 }
 $t->finish;
 done_testing;

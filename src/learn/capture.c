@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/clock.h"
 #include "base/siphash.h"
 
 #define ROOM_FIRST 16384
@@ -42,6 +43,7 @@ capture *capture_make(request_rec *r, const response *a, uint64_t vary)
     c = apr_pcalloc(r->pool, sizeof(*c));
     response_copy(&c->answer, a, apr_palloc(r->pool, response_bytes(a)));
     c->vary = vary;
+    c->when = clock_ms();
     apr_pool_cleanup_register(r->pool, c, drop, apr_pool_cleanup_null);
     return c;
 }

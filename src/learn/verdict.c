@@ -74,7 +74,7 @@ static void fill(const verdict_subject *s, lesson *l)
     blame_taught(s->server, s->t->note->ask != CONN_NOTE_NEW);
     l->reason = REASON_OK;
     l->status = s->r->status;
-    l->when = clock_ms();
+    l->when = s->t->capture ? s->t->capture->when : clock_ms();
     l->st = s->t->st;
     l->server.server = v;
     l->server.keep_alive = v->keep_alive;
