@@ -236,8 +236,8 @@ static int join(cachestore *s, cache_store_user *u, cache_store_file *f)
     return 0;
 }
 
-/* The encoded body of these bytes; those of the file as it was are not found
- * any more. */
+/* The encoded body of these bytes. Those of the file as it was go: their keys
+ * may never be asked for again. */
 static cache_store_file *find_body(cachestore *s, const cache_file_id *id,
                                    const char *body, uint64_t size)
 {
@@ -249,7 +249,12 @@ static cache_store_file *find_body(cachestore *s, const cache_file_id *id,
             continue;
         }
         if (!cache_file_is_same(&f->id, id)) {
-            unlist(s, f);
+            if (f->holds) {
+                unlist(s, f);
+            }
+            else {
+                drop(s, f);
+            }
         }
         else if ((uint64_t)f->pub.size == size
                  && !memcmp(f->pub.data, body, size)) {

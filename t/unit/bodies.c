@@ -182,6 +182,25 @@ static void mapped(void)
     cache_free(c);
 }
 
+/* What was made of the file as it was goes with the first answer anew. */
+static void outdated(void)
+{
+    cache *c = make();
+
+    write_file("a", "hello");
+    encode(c, "k", "a", "zip", 0, 1);
+    encode(c, "k", "a", "zip", 0, 1);
+    encode(c, "l", "a", "zipzip", 0, 1);
+    encode(c, "l", "a", "zipzip", 0, 1);
+    is_int(stats(c).memory, 9, "two bodies");
+    write_file("a", "hello you");
+    encode(c, "k", "a", "zap!", 0, 1);
+    is_int(encode(c, "k", "a", "zap!", 0, 1), CACHE_LIVE, "the file is new");
+    is_int(stats(c).memory, 4, "its old bodies are gone");
+    ok(!use(c, "l", 0) && has(c, "k", "zap!", 0), "with their keys");
+    cache_free(c);
+}
+
 static void held(void)
 {
     cache *c = make();
@@ -216,6 +235,7 @@ int main(void)
     shared();
     bounded();
     mapped();
+    outdated();
     held();
     cachetest_end();
     return done();
