@@ -20,6 +20,7 @@ KeepAliveTimeout 60
 Timeout 60
 MaxKeepAliveRequests 20
 DirectoryIndex index.html
+DirectoryIndex index.php
 BrowserMatch "^Ancient/" nokeepalive
 AddOutputFilterByType DEFLATE text/html text/javascript application/javascript
 AddOutputFilterByType BROTLI_COMPRESS;DEFLATE text/css
@@ -27,7 +28,18 @@ AddOutputFilterByType BROTLI_COMPRESS;DEFLATE text/css
     EnableMMAP off
 </Directory>
 Header set X-Constant "a b"
-LogFormat "%a %A %{local}p \"%r\" %>s %B %X %k %m %U %q %H %v %V %p \"%{Referer}i\" \"%{User-Agent}i\" \"%{Host}i\" \"%{Content-Type}o\" \"%{Location}o\" \"%{ETag}o\" \"%{Content-Encoding}o %{Content-Length}o %{Transfer-Encoding}o %{Vary}o\" %b I=%I O=%O" all
+RequestHeader unset Proxy early
+RequestHeader append X-Nobody reads
+SetEnvIf Request_URI "\.([a-z]+)$" kind=$1
+SetEnvIf Request_Protocol "1\.0$" old
+SetEnvIf Host "^b" isb
+SetEnvIf kind "^(?:png|js)$" asset
+SetEnvIf Referer "^http" !kind
+Header set X-Asset yes env=asset
+<FilesMatch "\.css$">
+    Header unset ETag
+</FilesMatch>
+LogFormat "%a %A %{local}p \"%r\" %>s %B %X %k %m %U %q %H %v %V %p \"%{Referer}i\" \"%{User-Agent}i\" \"%{Host}i\" \"%{Content-Type}o\" \"%{Location}o\" \"%{ETag}o\" \"%{Content-Encoding}o %{Content-Length}o %{Transfer-Encoding}o %{Vary}o\" %b I=%I O=%O %{kind}e %{old}e %{isb}e %{asset}e" all
 CustomLog logs/all all
 <Directory />
     AllowOverride None
@@ -74,6 +86,7 @@ CustomLog logs/all all
 <VirtualHost *:@PORT@>
     ServerName b.example
     KeepAliveTimeout 7
+    Protocols h2 http/1.1
     Header set X-Vhost b
     FileETag None
 </VirtualHost>
@@ -82,6 +95,7 @@ CustomLog logs/all all
     ServerName localhost
     DocumentRoot "@SITE@/other"
     Header set X-Where other-port
+    Protocols h2 http/1.1
 </VirtualHost>
 <VirtualHost *:@OTHER@>
     ServerName b.example
@@ -136,7 +150,7 @@ my $mpm = "StartServers 2\nServerLimit 8\nThreadsPerChild 64\n"
 for my $h ($stock, $fixed) {
     $h->{mpm_conf} = $mpm;
     $h->{modules} = [qw(rewrite negotiation autoindex deflate brotli filter headers
-        logio)];
+        logio http2)];
     $h->{listen} = "Listen @{[$h->port]}\nListen 0.0.0.0:$other{$h}\n";
     (my $text = $conf) =~ s/\@SITE\@/$site/g;
     $text =~ s/\@OTHER\@/$other{$h}/g;

@@ -14,6 +14,7 @@ static struct {
     apr_array_header_t *formats; /* of tree_place: LogFormat */
     apr_array_header_t *places;  /* of tree_place: CustomLog, … */
     int fields;
+    int peeks; /* 1: httpd looks whether a connection begins with HTTP/2 */
 } logs;
 
 void log_format_reset(apr_pool_t *p)
@@ -24,12 +25,30 @@ void log_format_reset(apr_pool_t *p)
     logs.places = apr_array_make(p, 8, sizeof(tree_place));
 }
 
+/* mod_http2 reads the first bytes of a connection ahead where h2c is one of
+ * its Protocols, and mod_logio counts them twice then. */
+static int peeks(const ap_directive_t *node)
+{
+    const char *word;
+    int n;
+
+    for (n = 0;
+         tree_is(node, "Protocols") && (word = tree_word(logs.pool, node, n));
+         n++) {
+        if (!strcasecmp(word, "h2c")) {
+            return ap_find_linked_module("mod_http2.c") != NULL;
+        }
+    }
+    return 0;
+}
+
 void log_format_add(const tree_place *at)
 {
     static const char *const names[] = {"CustomLog", "GlobalLog", "TransferLog",
                                         NULL};
     int i;
 
+    logs.peeks |= peeks(at->node);
     if (tree_is(at->node, "LogFormat")) {
         APR_ARRAY_PUSH(logs.formats, tree_place) = *at;
     }
@@ -72,6 +91,9 @@ static void judge_format(subject *s, const char *format)
     if (needs & LOG_ITEM_NAME
         && core->use_canonical_name == USE_CANONICAL_NAME_DNS) {
         refuse(s, "%V", "UseCanonicalName DNS");
+    }
+    if (needs & LOG_ITEM_READ && logs.peeks) {
+        refuse(s, "%I or %S", "h2c in Protocols: httpd reads ahead");
     }
     s->out->id |= (needs & LOG_ITEM_ID) != 0;
     logs.fields |= (needs & LOG_ITEM_IN ? LOG_FORMAT_IN : 0)

@@ -46,9 +46,9 @@ static const struct item {
     {"o", NULL, LOG_ITEM_OUT, NULL},
     {"b", NULL, 0, NULL},
     {"B", NULL, 0, NULL},
-    {"I", NULL, 0, NULL},
+    {"I", NULL, LOG_ITEM_READ, NULL},
     {"O", NULL, 0, NULL},
-    {"S", NULL, 0, NULL},
+    {"S", NULL, LOG_ITEM_READ, NULL},
     {"k", NULL, 0, NULL},
     {"X", NULL, 0, NULL},
     /* when it began; the end is known to the other two (access_log_time) */

@@ -16,6 +16,7 @@
 #define LOG_ITEM_ENV 4   /* environment variables */
 #define LOG_ITEM_ID 8    /* whether the error log mentions the request */
 #define LOG_ITEM_NAME 16 /* the name that the server has for itself */
+#define LOG_ITEM_READ 32 /* how many bytes httpd has read */
 
 /*
  * Judges a format.
