@@ -254,5 +254,24 @@ END
             qr/off, S1: \Q$says\E/, "$says: so does the dump";
         $t->finish;
     }
+
+    # All at once, each with every virtual host; the first is in front.
+    my $all = Test::Httpd->new(mpm_conf => "ThreadsPerChild 4\n",
+        modules => [ map @{ $_->[1] }, @witnesses ],
+        conf => join '', "FixedProcesses 1\nFixedStatic on\n",
+            "<Directory />\nAllowOverride None\n</Directory>\n",
+            "<Location /status>\nSetHandler cpuaffinity-status\n</Location>\n",
+            map $_->[2], @witnesses);
+    my $dump = ($all->run('-t', '-D', 'DUMP_CPUAFFINITY'))[1];
+    like $dump, qr/^  not in server, S1: \Q$_->[0]\E/m, "all: $_->[0]"
+        for @witnesses;
+    $all->start;
+    $all->get('/1k.txt');
+    my ($s) = @{ $all->json('/status?json')->{learning}{servers} };
+    my @obstacles = @{ $s->{obstacles} };
+    is scalar @obstacles, @witnesses, 'as many in the status';
+    is_deeply [ map $_->{requests} ? 1 : 0, @obstacles ],
+        [ 1, (0) x (@witnesses - 1) ], 'and the first is counted';
+    $all->finish;
 }
 done_testing;

@@ -224,6 +224,18 @@ static void dump_server(apr_pool_t *p, unsigned server,
     }
 }
 
+/* All of the modules, so that they can be looked after at once. */
+static void refuse(apr_pool_t *p, const char *why)
+{
+    const apr_array_header_t *all = modules_refused(p);
+    int i;
+
+    vhost_refuse_all(why);
+    for (i = 1; i < all->nelts; i++) {
+        vhost_refuse_also(APR_ARRAY_IDX(all, i, const char *));
+    }
+}
+
 void learn_dump(apr_pool_t *p, server_rec *s)
 {
     learn_state state;
@@ -239,7 +251,7 @@ void learn_dump(apr_pool_t *p, server_rec *s)
     }
     why = modules_judge(p);
     if (why) {
-        vhost_refuse_all(why);
+        refuse(p, why);
     }
     for (i = 0; learn_server(i, &state); i++) {
         if (state.wanted) {
@@ -263,7 +275,7 @@ void learn_child_init(apr_pool_t *pchild, server_rec *s)
     }
     modules_settle();
     if (why) {
-        vhost_refuse_all(why);
+        refuse(pchild, why);
         /* Once for all children. */
         if (counters_refused(REASON_MODULE, 0)) {
             ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,

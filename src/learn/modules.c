@@ -140,9 +140,26 @@ static const char *stranger(apr_pool_t *p, const char *hook, const void *f)
                         info.dli_fname ? info.dli_fname : "unknown code", hook);
 }
 
+/* Once for each module, whose name comes first. @return NULL */
+static const char *tell(apr_array_header_t *all, const char *why)
+{
+    size_t len = strcspn(why, ", ");
+    int i;
+
+    for (i = 0; i < all->nelts; i++) {
+        const char *told = APR_ARRAY_IDX(all, i, const char *);
+
+        if (strcspn(told, ", ") == len && !memcmp(told, why, len)) {
+            return NULL;
+        }
+    }
+    APR_ARRAY_PUSH(all, const char *) = why;
+    return NULL;
+}
+
 /* A function of each hook's own type, as the arrays differ only in it. */
 #define JUDGE(hook)                                                            \
-    static const char *judge_##hook(apr_pool_t *p)                             \
+    static const char *judge_##hook(apr_pool_t *p, apr_array_header_t *all)    \
     {                                                                          \
         apr_array_header_t *a = ap_hook_get_##hook();                          \
         const char *why = NULL;                                                \
@@ -150,6 +167,7 @@ static const char *stranger(apr_pool_t *p, const char *hook, const void *f)
         for (i = 0; a && i < a->nelts && !why; i++) {                          \
             ap_LINK_##hook##_t *l = &APR_ARRAY_IDX(a, i, ap_LINK_##hook##_t);  \
             why = stranger(p, #hook, (const void *)l->pFunc);                  \
+            why = all && why ? tell(all, why) : why;                           \
         }                                                                      \
         return why;                                                            \
     }                                                                          \
@@ -162,20 +180,28 @@ HOOKS(JUDGE)
 
 #define ENTRY(hook) {judge_##hook, count_##hook},
 static const struct {
-    const char *(*judge)(apr_pool_t *p);
+    const char *(*judge)(apr_pool_t *p, apr_array_header_t *all);
     unsigned (*count)(void);
 } hooks[] = {HOOKS(ENTRY)};
 #define HOOK_COUNT (sizeof(hooks) / sizeof(hooks[0]))
 
 /* A module that has to see each request. It need not have said so by now: its
  * hooks may be there only once it is configured. */
-static const char *witness(apr_pool_t *p)
+static const char *witness(apr_pool_t *p, apr_array_header_t *all)
 {
     const module *m;
 
     for (m = ap_top_module; m; m = m->next) {
-        if (modules_known_why(m)) {
-            return apr_psprintf(p, "%s %s", m->name, modules_known_why(m));
+        const char *why =
+            modules_known_why(m)
+                ? apr_psprintf(p, "%s %s", m->name, modules_known_why(m))
+                : NULL;
+
+        if (why && !all) {
+            return why;
+        }
+        if (why) {
+            tell(all, why);
         }
     }
     return NULL;
@@ -183,14 +209,26 @@ static const char *witness(apr_pool_t *p)
 
 const char *modules_judge(apr_pool_t *p)
 {
-    const char *why = witness(p);
+    const char *why = witness(p, NULL);
     size_t i;
 
     find_owners();
     for (i = 0; i < HOOK_COUNT && !why; i++) {
-        why = hooks[i].judge(p);
+        why = hooks[i].judge(p, NULL);
     }
     return why;
+}
+
+const apr_array_header_t *modules_refused(apr_pool_t *p)
+{
+    apr_array_header_t *all = apr_array_make(p, 4, sizeof(const char *));
+    size_t i;
+
+    witness(p, all);
+    for (i = 0; i < HOOK_COUNT; i++) {
+        hooks[i].judge(p, all);
+    }
+    return all;
 }
 
 /* The number of functions in all hooks. */

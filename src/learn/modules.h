@@ -18,6 +18,10 @@
  * After all modules' post_config. */
 const char *modules_judge(apr_pool_t *p);
 
+/* The same for people: a text for each module that forbids (const char *); the
+ * first is modules_judge()'s. */
+const apr_array_header_t *modules_refused(apr_pool_t *p);
+
 /* From now on, any further hook that is registered stops learning. Child's main
  * thread, once the hooks have been judged. */
 void modules_settle(void);

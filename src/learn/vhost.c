@@ -355,7 +355,7 @@ void vhost_disable(void)
     servers.any = 0;
 }
 
-void vhost_refuse_all(const char *why)
+void vhost_refuse_also(const char *why)
 {
     obstacles_hint hint = {
         .reason = REASON_MODULE,
@@ -366,14 +366,21 @@ void vhost_refuse_all(const char *why)
     unsigned i;
 
     for (i = 0; i < servers.count; i++) {
-        vhost *s = &servers.list[i];
-
-        s->reason = REASON_MODULE;
-        s->why = why;
-        if (s->wanted) {
-            obstacles_add(s->index, NULL, &hint);
+        if (servers.list[i].wanted) {
+            obstacles_add(i, NULL, &hint);
         }
     }
+}
+
+void vhost_refuse_all(const char *why)
+{
+    unsigned i;
+
+    for (i = 0; i < servers.count; i++) {
+        servers.list[i].reason = REASON_MODULE;
+        servers.list[i].why = why;
+    }
+    vhost_refuse_also(why);
 }
 
 module *const *vhost_sections(void)

@@ -57,6 +57,9 @@ void vhost_disable(void);
 /* S1 refused: all vhosts are off. Child, one thread. */
 void vhost_refuse_all(const char *why);
 
+/* There is another reason for it: only told. Then, too. */
+void vhost_refuse_also(const char *why);
+
 /* Loaded modules that must not be configured in sections; NULL at the end. */
 module *const *vhost_sections(void);
 
