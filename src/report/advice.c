@@ -274,6 +274,7 @@ json_t *advice_make(const json_t *status, const json_t *before,
     if (!now || (before && !old)) {
         return NULL;
     }
+    *why = "no memory";
     restarted = old && is_restarted(now, old);
     rows = all_rows(now);
     loop = number(json_object_get(now, "requests"), "loop");
