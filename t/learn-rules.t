@@ -119,10 +119,21 @@ my @cases = (
         } ],
     [ 'alias in a section', 'S2', 'ForceType text/plain', '',
         outside => "<Location LOC>\nAlias ROOT/htdocs/1k.txt\n</Location>" ],
-    [ 'a young file', 'R6', '', '',
+    [ 'a young file', 'R6', '', '', young => 1,
         before => sub { utime undef, undef, "$_[0]/f.html" },
         change => sub { put("$_[0]/f.html", "edit\n") } ],
     # Repeating: what the loop knows already is looked at again.
+    [ 'a young file with an old time', 'R6', '', '', young => 1,
+        before => sub { put("$_[0]/f.html", "old\n") },
+        change => sub { put("$_[0]/f.html", "edit\n") } ],
+    [ 'a file edited in place, its size and time set back', 'loop', '', '',
+        change => sub {
+            my @was = stat "$_[0]/f.html";
+            open my $fh, '+<', "$_[0]/f.html" or die $!;
+            print {$fh} '<P>';
+            close $fh;
+            utime @was[8, 9], "$_[0]/f.html";
+        } ],
     [ 'an edited file', 'loop', '', '',
         change => sub { put("$_[0]/f.html", "edited\n") } ],
     [ 'a revoked parent', 'loop', '', '', root => 1,
@@ -195,7 +206,8 @@ for my $case (@cases) {
     $t->change(sub { $case->{before}->("$_[0]$case->{loc}") })
         if $case->{before};
     my ($log, $hits) = (length $t->fixed->log, $t->hits);
-    $case->{rule} eq 'loop' ? $t->learned($a) : $t->learn($a);
+    $case->{rule} eq 'loop' ? $t->learned($a)
+        : $t->learn($a, young => $case->{young});
     $t->same("$case->{name}: A", [ $a, $a ]);
     my $got = $t->hits - $hits;
     my $said = substr $t->fixed->log, $log;

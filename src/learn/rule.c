@@ -240,12 +240,8 @@ static reason_id r6_one_file(verdict_subject *s)
         s->detail = t->filter;
         return REASON_FILE;
     }
-    /* A file that is edited while it is compressed shows it by its ctime. */
-    return (t->coding ? file_id_is_settled(st, s->r->request_time)
-                      : s->r->request_time - s->r->finfo.mtime
-                            >= apr_time_from_sec(2))
-               ? REASON_OK
-               : REASON_YOUNG;
+    return file_id_is_settled(st, s->r->request_time) ? REASON_OK
+                                                      : REASON_YOUNG;
 }
 
 /* What a filter makes of a tag when it is told to add its coding. */

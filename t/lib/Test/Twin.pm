@@ -62,6 +62,7 @@ sub both { ($_[0]{stock}, $_[0]{fixed}) }
 # Writes a file (or only ages it) in both document roots.
 sub file {
     my ($self, $name, $text, %o) = @_;
+    $self->{touched} = 1;
     for my $h ($self->both) {
         my $path = $h->root . "/htdocs/$name";
         make_path(dirname($path));
@@ -72,7 +73,7 @@ sub file {
 }
 
 # Waits until every file is so old by its ctime, too, that httpd's answer with
-# it may be learned where a filter reads it.
+# it may be learned. learn() does it for files that file() and change() touched.
 sub settle {
     my ($self) = @_;
     my $last = 0;
@@ -83,12 +84,14 @@ sub settle {
         } }, $h->root . '/htdocs');
     }
     sleep 0.02 while time < $last + 2.05;
+    delete $self->{touched};
     return $self;
 }
 
 # Calls the sub with each of the document roots.
 sub change {
     my ($self, $sub) = @_;
+    $self->{touched} = 1;
     $sub->($_->root . '/htdocs') for $self->both;
 }
 
@@ -168,10 +171,12 @@ sub ask {
 # Sends a request to the fixed server as often as learning takes, the last
 # times on a kept connection, too. httpd closes one when a request comes on it
 # and no thread is free just then; so {learned} counts the answers, eight as a
-# rule. @return the answers of the last time
+# rule. young => 1: at once, however young files are. @return the answers of
+# the last time
 sub learn {
     my ($self, $request, %o) = @_;
     my @last;
+    $self->settle if $self->{touched} && !$o{young};
     for (1 .. 4) {
         @last = $self->ask($self->{fixed}, [ ($request) x 2 ], %o);
         $self->{learned} += grep length, @last;
