@@ -20,7 +20,7 @@ my @vhosts = (
     [ 'part', "<Directory DIR/in>\nRewriteEngine on\n</Directory>", $on,
         qr{<Directory "?\S+/in"?>, S2: RewriteEngine configures mod_rewrite} ],
     [ 'expires', "<Directory DIR>\nExpiresActive on\nExpiresDefault A60\n"
-        . '</Directory>', qr/off, S2: ExpiresActive configures mod_expires/ ],
+        . '</Directory>', $on ],
     [ 'htaccess', "<Directory DIR>\nAllowOverride All\n</Directory>",
         qr/off, R1: AllowOverride lets httpd look for \.htaccess/ ],
     [ 'list', "<Directory DIR>\nAllowOverride None\nAllowOverrideList Require\n"

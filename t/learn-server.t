@@ -122,7 +122,6 @@ END
         'absent.test' => 'SetEnvIf Cookie ^$ nocookie',
         'log.test' => 'CustomLog logs/l "%h" "expr=%{REMOTE_ADDR} == \'\'"',
         'handler.test' => 'CustomLog logs/m "%R"',
-        'expires.test' => "ExpiresActive on\nExpiresDefault A60",
         'type.test' => 'Header set Content-Type text/x',
         'lookups.test' => 'HostnameLookups on',
         'proxy.test' => "SetEnvIf X-Debug 1 no-proxy\nProxyPass /p http://b/",
@@ -134,7 +133,7 @@ END
         . $vhost->('b.test', 'Header set X-B b')
         . join '', map $vhost->($_, $refused{$_}), sort keys %refused;
     my $t = Test::Twin->new(conf => $conf,
-        modules => [qw(rewrite headers expires proxy
+        modules => [qw(rewrite headers proxy
         proxy_http remoteip filter substitute)]);
     $t->file("$_/x.txt", "of $_\n") for 'a.test', 'b.test', keys %refused;
     $t->start;

@@ -39,7 +39,7 @@ Header set X-Asset yes env=asset
 <FilesMatch "\.css$">
     Header unset ETag
 </FilesMatch>
-LogFormat "%a %A %{local}p \"%r\" %>s %B %X %k %m %U %q %H %v %V %p \"%{Referer}i\" \"%{User-Agent}i\" \"%{Host}i\" \"%{Content-Type}o\" \"%{Location}o\" \"%{ETag}o\" \"%{Content-Encoding}o %{Content-Length}o %{Transfer-Encoding}o %{Vary}o\" %b I=%I O=%O %{kind}e %{old}e %{isb}e %{asset}e" all
+LogFormat "%a %A %{local}p \"%r\" %>s %B %X %k %m %U %q %H %v %V %p \"%{Referer}i\" \"%{User-Agent}i\" \"%{Host}i\" \"%{Content-Type}o\" \"%{Location}o\" \"%{ETag}o\" \"%{Cache-Control}o\" \"%{Content-Encoding}o %{Content-Length}o %{Transfer-Encoding}o %{Vary}o\" %b I=%I O=%O %{kind}e %{old}e %{isb}e %{asset}e" all
 CustomLog logs/all all
 <Directory />
     AllowOverride None
@@ -50,6 +50,11 @@ CustomLog logs/all all
 </Directory>
 <Directory "@SITE@/ht">
     AllowOverride All
+</Directory>
+<Directory "@SITE@/a">
+    ExpiresActive on
+    ExpiresByType text/css "access plus 1 year"
+    ExpiresDefault A0
 </Directory>
 <Location /acl>
     Require ip 127.1.0.0/17
@@ -89,6 +94,10 @@ CustomLog logs/all all
     Protocols h2 http/1.1
     Header set X-Vhost b
     FileETag None
+    ExpiresActive on
+    ExpiresByType text/css A100
+    ExpiresByType text/* A200
+    ExpiresDefault "access plus 1 day"
 </VirtualHost>
 # The same names on another port, and on another address.
 <VirtualHost *:@OTHER@>
@@ -149,8 +158,8 @@ my $mpm = "StartServers 2\nServerLimit 8\nThreadsPerChild 64\n"
     . "MinSpareThreads 24\nMaxSpareThreads 128\nMaxRequestWorkers 128\n";
 for my $h ($stock, $fixed) {
     $h->{mpm_conf} = $mpm;
-    $h->{modules} = [qw(rewrite negotiation autoindex deflate brotli filter headers
-        logio http2)];
+    $h->{modules} = [qw(rewrite negotiation autoindex deflate brotli filter
+        headers expires logio http2)];
     $h->{listen} = "Listen @{[$h->port]}\nListen 0.0.0.0:$other{$h}\n";
     (my $text = $conf) =~ s/\@SITE\@/$site/g;
     $text =~ s/\@OTHER\@/$other{$h}/g;

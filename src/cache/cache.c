@@ -443,7 +443,7 @@ cache_outcome cache_learn_body(cache *c, const void *key, size_t len,
     if (n) {
         if (response_is_same(&n->pub.answer, a)
             && cache_file_is_same(&n->id, &id) && !strcmp(n->pub.path, path)) {
-            if (a->clocked && a->date == n->pub.answer.date) {
+            if (!response_is_later(&n->pub.answer, a)) {
                 return CACHE_ONCE;
             }
             put_tag(c, n, tag);

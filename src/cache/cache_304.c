@@ -29,6 +29,9 @@ cache_outcome cache_304_take(cache_entry *e, const response_304 *u, int64_t now)
         return CACHE_REFUSED;
     }
     if (n && response_304_is_same(&n->pub, u)) {
+        if (!response_304_is_later(&n->pub, u)) {
+            return e->answer.unchanged ? CACHE_LIVE : CACHE_ONCE;
+        }
         n->learned = now;
         n->pub.until = now + CACHE_AGE;
         e->answer.unchanged = &n->pub;

@@ -105,8 +105,42 @@ static int captured(const response *a, const request *req,
     reply->keepalive = says.keepalive;
     reply->keepalives = says.keepalives;
     reply->body_off = reply->body_len = reply->content = 0;
-    reply->head_len = response_304_make(a->unchanged, clock->date, &says, buf);
+    reply->head_len = response_304_make(a->unchanged, clock, &says, buf);
     return 0;
+}
+
+/*
+ * A head has been made: what moves in it, other than Date, is put right.
+ * @param n the length of a part
+ * @return its end, which was @a end
+ */
+static char *move(const response *a, const request *req,
+                  response_cond_result what, int64_t n,
+                  const response_clock *clock, const response_lines *says,
+                  char *buf, char *end)
+{
+    char *date = buf + DATE_AT + RESPONSE_DATE;
+    char digits[20];
+    size_t line = 0; /* what Content-Length has lost, which may be negative */
+
+    if (what == RESPONSE_COND_PART) {
+        date += PART_LEN - OK_LINE_LEN;
+        line = a->length_len - (size_t)(put_number(digits, n) - digits);
+    }
+    else if (what == RESPONSE_COND_UNCHANGED) {
+        date += UNCHANGED_LEN - OK_LINE_LEN;
+        line = a->length_line_len;
+    }
+    else if (req->head_only && !response_is_encoded(a) && a->size == 0) {
+        line = a->length_line_len;
+    }
+    if (a->expires) {
+        httpdate_format(date + a->expires - (DATE_AT + RESPONSE_DATE) - line,
+                        clock->seconds + a->lifetime);
+    }
+    return a->announce ? response_lines_announce(
+               date + a->announce - (DATE_AT + RESPONSE_DATE), end, says)
+                       : end;
 }
 
 int response_make(const response *a, const request *req, const char *head,
@@ -115,7 +149,6 @@ int response_make(const response *a, const request *req, const char *head,
 {
     response_cond_result what = RESPONSE_COND_WHOLE;
     int64_t first = 0, last = a->size - 1;
-    size_t date = DATE_AT + RESPONSE_DATE;
     response_lines says;
     char *end;
 
@@ -145,13 +178,11 @@ int response_make(const response *a, const request *req, const char *head,
         reply->status = 206;
         reply->body_off = first;
         reply->body_len = req->head_only ? 0 : last - first + 1;
-        date += PART_LEN - OK_LINE_LEN;
         end = part(buf, a, clock, says.text, says.len, first, last);
         break;
     case RESPONSE_COND_UNCHANGED:
         reply->status = 304;
         reply->body_len = 0;
-        date += UNCHANGED_LEN - OK_LINE_LEN;
         end = unchanged(buf, a, clock, says.text, says.len);
         break;
     default:
@@ -159,9 +190,8 @@ int response_make(const response *a, const request *req, const char *head,
         end = whole(buf, a, req, clock, says.text, says.len);
         break;
     }
-    if (a->announce) {
-        end = response_lines_announce(
-            buf + date + a->announce - (DATE_AT + RESPONSE_DATE), end, &says);
+    if (a->moving) {
+        end = move(a, req, what, last - first + 1, clock, &says, buf, end);
     }
     reply->head_len = (size_t)(end - buf);
     reply->content = response_is_encoded(a) && reply->body_len
@@ -190,7 +220,8 @@ int response_is_exact(const response *a, const request *req, const char *head,
 
 int response_may_have(const response *a, const response_304 *u)
 {
-    return (a->no_304 || a->plain) && u->base.known
+    return (a->no_304 || a->plain) && u->base.known && a->clocked == u->clocked
+           && a->lifetime == u->lifetime && !a->expires == !u->expires
            && !memcmp(&a->base, &u->base, sizeof(a->base))
            && u->head_len + RESPONSE_LINES <= a->head_len + RESPONSE_EXTRA;
 }

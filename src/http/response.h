@@ -33,9 +33,9 @@
  * them) was in the chain and passed the file on. It names Accept-Encoding in
  * Vary, but not in a 304, so that of an answer with Vary is a captured one. */
 #define RESPONSE_FILTERED 2u
-/* Of response_learn: a module that reads the clock (mod_expires) is configured
- * here. cache then wants two agreeing answers from different seconds, so that a
- * field that moves with the clock never agrees (R7, docs/pitfalls.md 22). */
+/* Of response_learn: mod_expires had a say, which reads the clock. Its Expires
+ * moves with Date, or the answer never agrees with another one: cache then
+ * wants two from different seconds (R7, docs/pitfalls.md 22). */
 #define RESPONSE_CLOCKED 4u
 /* Of response_learn: a filter compressed the answer, and what is repeated is
  * the body as it was sent. Ranges of it are httpd's; its 304 is captured. */
@@ -116,6 +116,14 @@ int response_is_same(const response *a, const response *b);
 /* 1 when two encoded ones agree but for the body: so they do when the file's
  * bytes have changed and nothing else of it has. */
 int response_is_alike(const response *a, const response *b);
+
+/*
+ * 1 when so much time lies between two captured answers that something that
+ * moves with the clock would have moved: with Expires in them a second by
+ * Date; without it two, as max-age counts from a fraction of a second. Always 1
+ * when they are not clocked.
+ */
+int response_is_later(const response *a, const response *b);
 
 /*
  * Derives the reply.

@@ -119,6 +119,22 @@ static const char *connection(response_304 *u, char *copy, const field *f,
     return NULL;
 }
 
+/* As in the 200. @return NULL or why not */
+static const char *expires(response_304 *u, char *copy, const field *f)
+{
+    int64_t date = httpdate_parse(f->value, f->value_len);
+
+    if (u->expires) {
+        return "a field is there twice";
+    }
+    if (date >= 0) {
+        u->expires = (uint16_t)(u->head_len + (f->value - f->line));
+        u->lifetime = date - u->date;
+    }
+    keep(u, copy, f, f->len);
+    return u->lifetime < 0 ? "Expires is before Date" : NULL;
+}
+
 static const char *line(response_304 *u, char *copy, field *f, enum seen *seen)
 {
     const char *error = split(f);
@@ -134,6 +150,9 @@ static const char *line(response_304 *u, char *copy, field *f, enum seen *seen)
     }
     if (about) {
         return connection(u, copy, f, seen);
+    }
+    if (u->clocked && is_named(f, "Expires")) {
+        return expires(u, copy, f);
     }
     keep(u, copy, f, f->len);
     return NULL;
@@ -184,20 +203,24 @@ static const char *learn(response_304 *u, const char *head, size_t len,
 }
 
 int response_304_learn(response_304 *u, const char *head, size_t len,
-                       char *copy, const char **error)
+                       int clocked, char *copy, const char **error)
 {
     memset(u, 0, sizeof(*u));
     u->head = copy;
+    u->clocked = clocked != 0;
     *error = learn(u, head, len, copy);
     return *error ? -1 : 0;
 }
 
-size_t response_304_make(const response_304 *u, const char date[RESPONSE_DATE],
+size_t response_304_make(const response_304 *u, const response_clock *clock,
                          const response_lines *says, char *buf)
 {
     char *end = put(buf, u->head, (size_t)u->head_len - 2);
 
-    memcpy(buf + DATE_AT, date, RESPONSE_DATE);
+    memcpy(buf + DATE_AT, clock->date, RESPONSE_DATE);
+    if (u->expires) {
+        httpdate_format(buf + u->expires, clock->seconds + u->lifetime);
+    }
     end = put(end, says->text, says->len);
     end = PUT(end, "\r\n");
     if (u->announce) {
@@ -211,11 +234,15 @@ int response_304_is_exact(const response_304 *u, const request *req,
                           size_t sent_len)
 {
     char buf[RESPONSE_HEAD + RESPONSE_LINES];
+    response_clock clock = {.seconds = u->date};
     response_lines says;
 
+    if (sent_len < DATE_LINE_END) {
+        return 0;
+    }
+    memcpy(clock.date, sent + DATE_AT, RESPONSE_DATE);
     response_lines_say(req, conn, u->announce != 0, 1, &says);
-    return sent_len >= DATE_LINE_END
-           && response_304_make(u, sent + DATE_AT, &says, buf) == sent_len
+    return response_304_make(u, &clock, &says, buf) == sent_len
            && !memcmp(buf, sent, sent_len);
 }
 
@@ -226,10 +253,32 @@ void response_304_copy(response_304 *u, const response_304 *from, char *copy)
     u->head = copy;
 }
 
+/* From the end of Date on, but for the date in Expires. */
+static int is_same_head(const response_304 *a, const response_304 *b)
+{
+    size_t at = DATE_LINE_END;
+
+    if (a->expires) {
+        if (memcmp(a->head + at, b->head + at, a->expires - at) != 0) {
+            return 0;
+        }
+        at = (size_t)a->expires + RESPONSE_DATE;
+    }
+    return !memcmp(a->head + at, b->head + at, a->head_len - at);
+}
+
 int response_304_is_same(const response_304 *a, const response_304 *b)
 {
     return a->head_len == b->head_len && a->announce == b->announce
+           && a->clocked == b->clocked && a->expires == b->expires
+           && a->lifetime == b->lifetime
            && !memcmp(&a->base, &b->base, sizeof(a->base))
-           && !memcmp(a->head + DATE_LINE_END, b->head + DATE_LINE_END,
-                      a->head_len - DATE_LINE_END);
+           && is_same_head(a, b);
+}
+
+int response_304_is_later(const response_304 *a, const response_304 *b)
+{
+    int64_t apart = a->date > b->date ? a->date - b->date : b->date - a->date;
+
+    return !a->clocked || apart >= (a->expires ? 1 : 2);
 }

@@ -17,13 +17,14 @@
  * Takes a captured head apart.
  * @param head the bytes of a 304 from "HTTP/1.1" to the empty line, as httpd
  *        sent them
+ * @param clocked 1: as with RESPONSE_CLOCKED
  * @param copy receives what is kept of it, at least @a len bytes; u->head
  *        points there
  * @param error on failure why it must not be repeated (static text)
  * @return 0 or -1
  */
 int response_304_learn(response_304 *u, const char *head, size_t len,
-                       char *copy, const char **error);
+                       int clocked, char *copy, const char **error);
 
 /* 1 when response_304_make() gives for the very request that httpd answered, at
  * the second of its Date, the bytes that httpd sent. @a conn as it was before
@@ -38,9 +39,12 @@ void response_304_copy(response_304 *u, const response_304 *from, char *copy);
 /* 1 when two captured ones agree, Date and connection lines aside. */
 int response_304_is_same(const response_304 *a, const response_304 *b);
 
+/* As response_is_later(). */
+int response_304_is_later(const response_304 *a, const response_304 *b);
+
 /* Writes the head: u->head_len + RESPONSE_LINES bytes at most.
  * @return its length */
-size_t response_304_make(const response_304 *u, const char date[RESPONSE_DATE],
+size_t response_304_make(const response_304 *u, const response_clock *clock,
                          const response_lines *says, char *buf);
 
 #endif

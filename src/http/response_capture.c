@@ -20,6 +20,7 @@ enum name {
     NAME_ETAG,
     NAME_RANGES,
     NAME_VARY,
+    NAME_EXPIRES, /* with RESPONSE_CLOCKED only */
     NAME_CONNECTION,
     NAME_KEEP_ALIVE,
     NAME_TRANSFER, /* these four follow the connection lines in this order */
@@ -40,6 +41,7 @@ static const struct {
     {"ETag", NAME_ETAG, RESPONSE_FIELD_PLAIN},
     {"Accept-Ranges", NAME_RANGES, RESPONSE_FIELD_PLAIN},
     {"Vary", NAME_VARY, RESPONSE_FIELD_FREE},
+    {"Expires", NAME_EXPIRES, RESPONSE_FIELD_FREE},
     {"Connection", NAME_CONNECTION, RESPONSE_FIELD_NEVER},
     {"Keep-Alive", NAME_KEEP_ALIVE, RESPONSE_FIELD_NEVER},
     /* mod_headers would put them before the connection lines, and into 304 */
@@ -69,6 +71,7 @@ typedef struct learner {
     unsigned seen;  /* bits of enum name */
     enum name last; /* of the line before */
     int encoded;
+    int clocked;
 } learner;
 
 static int has(const learner *l, enum name is)
@@ -166,6 +169,11 @@ static const char *note(learner *l, enum name is, const char *line,
     case NAME_RANGES:
         a->no_range = !equal(value, len, "bytes");
         return NULL;
+    case NAME_EXPIRES:
+        a->lifetime = httpdate_parse(value, len);
+        /* what is no date is a constant of mod_headers, or never agrees */
+        a->expires = a->lifetime < 0 ? 0 : (uint16_t)(value - l->copy);
+        return NULL;
     case NAME_VARY:
         return memchr(value, '*', len) ? "Vary is *" : NULL;
     default:
@@ -241,6 +249,9 @@ static const char *line(learner *l, const char *p, size_t len)
     value_len = len - name_len - 2;
     i = find_name(p, name_len);
     is = i < 0 ? NAME_OTHER : names[i].is;
+    if (is == NAME_EXPIRES && !l->clocked) {
+        is = NAME_OTHER;
+    }
     if (is == NAME_REFUSED) {
         return "a field that is never repeated";
     }
@@ -308,6 +319,16 @@ static const char *whole(learner *l, int64_t date, unsigned flags)
     if (a->modified >= 0 && date - a->modified < RESPONSE_SETTLED) {
         return "the file has just changed";
     }
+    if (a->expires) {
+        a->lifetime -= date;
+        if (a->lifetime < 0) {
+            return "Expires is before Date";
+        }
+        if (!l->encoded && a->expires < a->length_at) {
+            return "Expires stands before Content-Length";
+        }
+    }
+    a->moving = a->announce || a->expires;
     a->date = date;
     a->plain = (flags & RESPONSE_PLAIN) != 0;
     a->clocked = (flags & RESPONSE_CLOCKED) != 0;
@@ -358,7 +379,11 @@ static const char *learn(learner *l, const char *head, size_t len,
 int response_learn(response *a, const char *head, size_t len, int64_t size,
                    unsigned flags, char *copy, const char **error)
 {
-    learner l = {a, copy, 0, NAME_OTHER, (flags & RESPONSE_ENCODED) != 0};
+    learner l = {.a = a,
+                 .copy = copy,
+                 .last = NAME_OTHER,
+                 .encoded = (flags & RESPONSE_ENCODED) != 0,
+                 .clocked = (flags & RESPONSE_CLOCKED) != 0};
 
     memset(a, 0, sizeof(*a));
     a->head = copy;
@@ -379,6 +404,20 @@ void response_copy(response *a, const response *from, char *copy)
     }
 }
 
+/* From the end of Date on, but for the date in Expires. */
+static int is_same_head(const response *a, const response *b)
+{
+    size_t at = DATE_LINE_END;
+
+    if (a->expires) {
+        if (memcmp(a->head + at, b->head + at, a->expires - at) != 0) {
+            return 0;
+        }
+        at = (size_t)a->expires + RESPONSE_DATE;
+    }
+    return !memcmp(a->head + at, b->head + at, a->head_len - at);
+}
+
 int response_is_same(const response *a, const response *b)
 {
     return a->head_len == b->head_len && a->slot == b->slot
@@ -388,7 +427,14 @@ int response_is_same(const response *a, const response *b)
            && !memcmp(a->digest, b->digest, sizeof(a->digest))
            && a->env_len == b->env_len
            && (!a->env_len || !memcmp(a->env, b->env, a->env_len))
-           && !memcmp(a->head, b->head, DATE_AT)
-           && !memcmp(a->head + DATE_LINE_END, b->head + DATE_LINE_END,
-                      a->head_len - DATE_LINE_END);
+           && a->clocked == b->clocked && a->expires == b->expires
+           && a->lifetime == b->lifetime && !memcmp(a->head, b->head, DATE_AT)
+           && is_same_head(a, b);
+}
+
+int response_is_later(const response *a, const response *b)
+{
+    int64_t apart = a->date > b->date ? a->date - b->date : b->date - a->date;
+
+    return !a->clocked || apart >= (a->expires ? 1 : 2);
 }

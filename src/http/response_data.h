@@ -47,6 +47,9 @@ typedef struct response_304 {
     uint16_t head_len;  /* including the empty line */
     uint16_t announce;  /* as in response */
     int64_t date;       /* its own Date, seconds since 1970 */
+    int64_t lifetime;   /* expires: Expires - Date, seconds */
+    uint16_t expires;   /* as in response */
+    uint8_t clocked;    /* RESPONSE_CLOCKED */
     int64_t until;      /* of response_clock's now: then it is too old */
     response_base base; /* by which it was made */
 } response_304;
@@ -77,6 +80,9 @@ typedef struct response {
     uint16_t etag_len;
     uint16_t announce;  /* where "Connection: Upgrade" is gone on with, between
                         * Date and Content-Length; 0: it is not there */
+    uint16_t expires;   /* the date in Expires, which moves with the clock,
+                         * between Content-Length and slot; 0: none does */
+    uint8_t moving;     /* announce or expires */
     uint8_t framing;    /* response_framing */
     uint8_t plain;      /* RESPONSE_PLAIN */
     uint8_t clocked;    /* RESPONSE_CLOCKED */
@@ -86,6 +92,7 @@ typedef struct response {
     int64_t size;       /* of the file; encoded: of the body as it is sent */
     int64_t content;    /* the same without chunks */
     uint64_t digest[2]; /* encoded: of the body, keyed; else 0 */
+    int64_t lifetime;   /* expires: Expires - Date, seconds, not negative */
     int64_t modified;   /* Last-Modified, seconds since 1970, or -1 */
     response_base base;
     const response_304 *unchanged; /* httpd's own, where the 200 does not show

@@ -92,7 +92,8 @@ int filter_is_passing(const char *name)
     return is_transparent(name) || filter_is_compressing(name);
 }
 
-const char *filter_forbids(const request_rec *r, const char **filter)
+const char *filter_forbids(const request_rec *r, const char **filter,
+                           int *clocked)
 {
     ap_filter_t *f;
 
@@ -104,6 +105,9 @@ const char *filter_forbids(const request_rec *r, const char **filter)
         }
         if (filter_is_compressing(name)) {
             *filter = name;
+        }
+        else if (same(name, strlen(name), "mod_expires")) {
+            *clocked = 1;
         }
         else if (!is_transparent(name)) {
             return name;

@@ -17,9 +17,11 @@ int filter_is_passing(const char *name);
 /*
  * Looks at all filters on the way out.
  * @param filter set to the name of one that may compress, else left alone
+ * @param clocked set to 1 when mod_expires' is among them, else left alone
  * @return the name of the first one that forbids, or NULL. A worker
  */
-const char *filter_forbids(const request_rec *r, const char **filter);
+const char *filter_forbids(const request_rec *r, const char **filter,
+                           int *clocked);
 
 /* The coding by which one of those that may compress has compressed the
  * answer, as its Content-Encoding tells; NULL: none of them has. Static. */

@@ -48,7 +48,9 @@ static const struct known {
     /* constants; R5 looks at what else there is in the environment */
     {"mod_env.c", MODULES_INERT, 0},
     {"mod_setenvif.c", MODULES_INERT, 0}, /* setenvif */
-    {"mod_headers.c", MODULES_INERT, 0},  /* directive */
+    {"mod_expires.c", MODULES_INERT,
+     0}, /* R3 sees its filter: RESPONSE_CLOCKED */
+    {"mod_headers.c", MODULES_INERT, 0}, /* directive */
     /* the loop keeps its time limits */
     {"mod_reqtimeout.c", MODULES_INERT, 0},
     /* they only act when somebody asks who the client is: R4 */
@@ -105,7 +107,6 @@ static const struct known {
     {"mod_dialup.c", MODULES_UNSET, 0},
     {"mod_dumpio.c", MODULES_UNSET, 0},
     {"mod_echo.c", MODULES_UNSET, 0},
-    {"mod_expires.c", MODULES_UNSET, 0},
     {"mod_ext_filter.c", MODULES_UNSET, 0},
     {"mod_file_cache.c", MODULES_UNSET, 0},
     {"mod_heartmonitor.c", MODULES_UNSET, 0},

@@ -110,7 +110,8 @@ void peer_share_write(const lesson *l, char bytes[PEER_SHARE_FIXED],
     f.head_len = is_304 ? l->unchanged.head_len : l->answer.head_len;
     f.env_len = is_304 ? 0 : l->answer.env_len;
     f.kind = l->kind;
-    f.flags = (uint8_t)response_flags(&l->answer);
+    f.flags = (uint8_t)(is_304 ? l->unchanged.clocked ? RESPONSE_CLOCKED : 0
+                               : response_flags(&l->answer));
     f.keep_alive = (uint8_t)l->server.keep_alive;
     f.no_sendfile = (uint8_t)l->server.no_sendfile;
     memset(bytes, 0, PEER_SHARE_FIXED);
@@ -196,9 +197,9 @@ static int take_head(lesson *out, const fixed *f, const char *bytes, char *copy)
     const char *error;
 
     if (f->kind == LESSON_304) {
-        if (f->flags || f->vary || f->env_len
-            || response_304_learn(&out->unchanged, bytes, f->head_len, copy,
-                                  &error)) {
+        if (f->flags & ~RESPONSE_CLOCKED || f->vary || f->env_len
+            || response_304_learn(&out->unchanged, bytes, f->head_len,
+                                  f->flags != 0, copy, &error)) {
             return -1;
         }
         out->unchanged.base = f->base;

@@ -205,7 +205,7 @@ static reason_id r2_default_handler(verdict_subject *s)
 /* R3: nothing stands on the way out that could change, delay or stop it. */
 static reason_id r3_way_out(verdict_subject *s)
 {
-    s->detail = filter_forbids(s->r, &s->t->filter);
+    s->detail = filter_forbids(s->r, &s->t->filter, &s->t->clocked);
     return s->detail ? REASON_FILTER : REASON_OK;
 }
 
@@ -279,7 +279,8 @@ static unsigned r7_flags(verdict_subject *s)
     const char *modified = apr_table_get(s->r->headers_out, "Last-Modified");
     const char *computed = ap_make_etag(s->r, 0);
     unsigned flags = (s->t->filter ? RESPONSE_FILTERED : 0)
-                     | (s->t->coding ? RESPONSE_ENCODED : 0);
+                     | (s->t->coding ? RESPONSE_ENCODED : 0)
+                     | (s->t->clocked ? RESPONSE_CLOCKED : 0);
 
     if (s->t->coding && etag && computed
         && !strcmp(etag, suffixed(s, computed))) {

@@ -35,7 +35,8 @@ reason_id rule_304_teach(verdict_subject *s, const response_connection *c,
         s->detail = "Vary names more than that of the 200";
         return REASON_HEAD;
     }
-    if (response_304_learn(&u, t->head, t->head_len, copy, &s->detail)) {
+    if (response_304_learn(&u, t->head, t->head_len, t->clocked, copy,
+                           &s->detail)) {
         return REASON_HEAD;
     }
     u.base = t->base;

@@ -28,6 +28,7 @@ typedef struct trace {
     struct stat st;     /* of that bucket's descriptor */
     response_base base; /* what conditions were judged by */
     const char *filter; /* that may compress, in the chain; or NULL */
+    int clocked;        /* 1: mod_expires' filter was in the chain */
     const char *coding; /* by which one has; or NULL */
     int sourced;        /* 1: as whole, but into the first of those filters */
     struct stat source; /* of that descriptor, before its first byte is read */

@@ -28,7 +28,7 @@ static void check(const response_304 *u, const request *req, const char *ask,
 
     response_clock_set(&clock, 784111777);
     response_lines_say(req, conn, u->announce != 0, 1, &says);
-    len = response_304_make(u, clock.date, &says, buf);
+    len = response_304_make(u, &clock, &says, buf);
     CHECK(len <= (size_t)u->head_len + RESPONSE_LINES);
     CHECK(!memcmp(buf, "HTTP/1.1 304 ", 13));
     CHECK(!memcmp(buf + len - 4, "\r\n\r\n", 4));
@@ -60,7 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ask_len = size - 4 - head_len - 1;
     copy = malloc(head_len + 1);
     other = malloc(head_len + 1);
-    if (!response_304_learn(&u, head, head_len, copy, &error)) {
+    if (!response_304_learn(&u, head, head_len, data[1] >> 2 & 1, copy,
+                            &error)) {
         u.base = (response_base){.modified = 784108800,
                                  .known = 1,
                                  .tag_len = 7,

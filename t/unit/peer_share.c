@@ -138,7 +138,7 @@ static void fill_304(lesson *l)
     l->kind = LESSON_304;
     l->status = 304;
     l->vary = 0;
-    response_304_learn(&l->unchanged, UNCHANGED, strlen(UNCHANGED), copy,
+    response_304_learn(&l->unchanged, UNCHANGED, strlen(UNCHANGED), 0, copy,
                        &error);
     l->unchanged.base = (response_base){
         .modified = 5, .known = 1, .tag_len = 3, .tag = "\"a\""};

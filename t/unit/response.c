@@ -355,6 +355,84 @@ static void conditions(void)
            "no Accept-Ranges, no range");
 }
 
+#define LATER "Date: Sun, 06 Nov 1994 08:49:38 GMT\r\n"
+#define AGE "Cache-Control: max-age=60\r\n"
+#define EXPIRES "Expires: Sun, 06 Nov 1994 08:50:37 GMT\r\n"
+#define EXPIRES_LATER "Expires: Sun, 06 Nov 1994 08:50:38 GMT\r\n"
+#define MOVES (PLAIN AGE EXPIRES TYPE "\r\n")
+
+/* Do two clocked answers agree, and far enough apart? */
+static int moves(const char *one, const char *two)
+{
+    static char other[RESPONSE_HEAD];
+    response a, b;
+
+    return learn_flags(&a, one, RESPONSE_CLOCKED)
+           && (response_copy(&b, &a, other),
+               learn_flags(&a, two, RESPONSE_CLOCKED))
+           && response_is_same(&a, &b) && response_is_later(&a, &b);
+}
+
+static void clocked(void)
+{
+    const unsigned f = RESPONSE_CLOCKED;
+
+    ok(moves(MOVES,
+             OK200 LATER MODIFIED ETAG BYTES LENGTH AGE EXPIRES_LATER TYPE
+             "\r\n"),
+       "Expires moves with Date");
+    ok(!moves(MOVES, MOVES), "one second proves nothing");
+    ok(!moves(MOVES,
+              OK200 LATER MODIFIED ETAG BYTES LENGTH AGE EXPIRES TYPE "\r\n"),
+       "one that stays, or moves otherwise, does not agree");
+    ok(!moves(MOVES, OK200 LATER MODIFIED ETAG BYTES LENGTH
+              "Cache-Control: max-age=59\r\n" EXPIRES_LATER TYPE "\r\n"),
+       "nor a moving max-age");
+    ok(!moves(PLAIN AGE "\r\n",
+              OK200 LATER MODIFIED ETAG BYTES LENGTH AGE "\r\n"),
+       "without Expires one second is too near");
+    ok(moves(PLAIN AGE "\r\n",
+             OK200 "Date: Sun, 06 Nov 1994 08:49:39 GMT\r\n" MODIFIED ETAG BYTES
+                 LENGTH AGE "\r\n"),
+       "two are not");
+    is_str(reply(MOVES, f, ASK(""), NOW + 1, 0),
+           OK200 LATER MODIFIED ETAG BYTES LENGTH AGE EXPIRES_LATER TYPE "\r\n",
+           "200 a second later");
+    is_str(reply(MOVES, f, ASK("If-None-Match: *\r\nConnection: close\r\n"),
+                 NOW + 1, 0),
+           "HTTP/1.1 304 Not Modified\r\n" LATER TAIL AGE EXPIRES_LATER CLOSE
+           "\r\n",
+           "304");
+    is_str(reply(MOVES, f, ASK("Range: bytes=-3\r\n"), NOW + 1, 0),
+           "HTTP/1.1 206 Partial Content\r\n" LATER TAIL
+           "Content-Length: 3\r\n" AGE EXPIRES_LATER
+           "Content-Range: bytes 1021-1023/1024\r\n" TYPE "\r\n",
+           "206");
+    is_str(reply(OK200 DATE
+                 "Upgrade: h2c\r\nConnection: Upgrade\r\n" MODIFIED ETAG BYTES
+                     LENGTH AGE EXPIRES TYPE "\r\n",
+                 f, ASK("Connection: close\r\nRange: bytes=1000-\r\n"), NOW + 1,
+                 0),
+           "HTTP/1.1 206 Partial Content\r\n" LATER
+           "Upgrade: h2c\r\nConnection: Upgrade, close\r\n" TAIL
+           "Content-Length: 24\r\n" AGE EXPIRES_LATER
+           "Content-Range: bytes 1000-1023/1024\r\n" TYPE "\r\n",
+           "206 that announces a protocol");
+    is_str(reply(PLAIN "Expires: 0\r\n\r\n", f, ASK(""), NOW + 1, 0),
+           OK200 LATER MODIFIED ETAG BYTES LENGTH "Expires: 0\r\n\r\n",
+           "what is no date stays");
+    is_str(reply(PLAIN "Expires: Sun, 06 Nov 1994 08:49:36 GMT\r\n\r\n", f,
+                 ASK(""), NOW, 0),
+           "Expires is before Date", "the past is not learned");
+    is_str(reply(PLAIN EXPIRES EXPIRES "\r\n", f, ASK(""), NOW, 0),
+           "a field is there twice", "nor two of them");
+    is_str(reply(OK200 DATE EXPIRES LENGTH "\r\n", f, ASK(""), NOW, 0),
+           "Expires stands before Content-Length", "nor in another place");
+    is_str(reply(PLAIN EXPIRES "\r\n", 0, ASK(""), NOW + 1, 0),
+           OK200 LATER MODIFIED ETAG BYTES LENGTH EXPIRES "\r\n",
+           "without mod_expires it is a field like others");
+}
+
 static int verify(const char *learned_head, const char *ask, int keepalives,
                   const char *sent)
 {
@@ -414,6 +492,7 @@ int main(void)
     replies();
     conditions();
     empty_file();
+    clocked();
     verified();
     small_buffer();
     return done();

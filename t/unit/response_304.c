@@ -29,10 +29,12 @@
 
 static char copy[RESPONSE_HEAD + 1];
 static const char *error;
+static int clocked;
 
 static int learn(response_304 *u, const char *head)
 {
-    return response_304_learn(u, head, strlen(head), copy, &error) == 0;
+    return response_304_learn(u, head, strlen(head), clocked, copy, &error)
+           == 0;
 }
 
 static void test_learned(void)
@@ -60,7 +62,7 @@ static void test_learned(void)
         int rc;
 
         memcpy(exact, heads[1], n);
-        rc = response_304_learn(&u, exact, n, copy, &error);
+        rc = response_304_learn(&u, exact, n, 0, copy, &error);
         free(exact);
         if (!rc) {
             break;
@@ -228,6 +230,46 @@ static void test_replies(void)
            "a protocol is announced in its place");
 }
 
+/* Where mod_expires has a say. */
+static void test_clocked(void)
+{
+    static const char *const age = "Cache-Control: max-age=60\r\n";
+    char one[512], two[512], bytes[512];
+    response_304 a, b;
+
+    snprintf(one, sizeof(one),
+             S304 DATE "%sExpires: Sun, 06 Nov 1994 08:50:37 "
+                       "GMT\r\n\r\n",
+             age);
+    snprintf(two, sizeof(two),
+             S304 LATER "%sExpires: Sun, 06 Nov 1994 08:50:38 "
+                        "GMT\r\n\r\n",
+             age);
+    clocked = 1;
+    learn(&b, one);
+    response_304_copy(&a, &b, bytes);
+    ok(learn(&b, two) && response_304_is_same(&a, &b)
+           && response_304_is_later(&a, &b),
+       "Expires moves with Date");
+    ok(learn(&b, one) && !response_304_is_later(&a, &b),
+       "one second proves nothing");
+    two[strlen(S304) + 6 + 24] = '9';
+    ok(learn(&b, two) && !response_304_is_same(&a, &b), "or moves otherwise");
+    kept(&a, one, "\"400-5\"", NOW - 2977);
+    ok(!strcmp(reply(PLAIN, RESPONSE_PLAIN, &a, ASK(""), 0), "not of it"),
+       "the 200 has one too, or it is not its 304");
+    ok(!learn(&b, S304 DATE "Expires: Sun, 06 Nov 1994 08:49:36 GMT\r\n\r\n"),
+       "not learned: Expires before Date");
+    snprintf(one, sizeof(one), S304 DATE "%s\r\n", age);
+    snprintf(two, sizeof(two), S304 LATER "%s\r\n", age);
+    learn(&b, one);
+    response_304_copy(&a, &b, bytes);
+    ok(learn(&b, two) && response_304_is_same(&a, &b)
+           && !response_304_is_later(&a, &b),
+       "without it one second is too near");
+    clocked = 0;
+}
+
 static void test_long(void)
 {
     static char head[RESPONSE_HEAD + 1];
@@ -280,6 +322,7 @@ int main(void)
     test_refused();
     test_agreement();
     test_replies();
+    test_clocked();
     test_long();
     test_base();
     return done();

@@ -18,6 +18,7 @@ use strict;
 use warnings;
 use Cwd qw(getcwd abs_path);
 use File::Path qw(make_path remove_tree);
+use File::Find ();
 use File::Temp qw(tempdir);
 use IO::Socket::INET;
 use IO::Socket::UNIX;
@@ -136,6 +137,19 @@ sub write_file {
     close $fh or die "$path: $!";
     chmod $mode, $path if $mode;
     return $path;
+}
+
+# Waits until every file of the document root is two seconds old by its ctime:
+# httpd's answer with it may be learned.
+sub settle {
+    my ($self) = @_;
+    my $last = 0;
+    File::Find::find({ no_chdir => 1, wanted => sub {
+        my $ctime = (Time::HiRes::stat $_)[10];
+        $last = $ctime if -f _ && $ctime > $last;
+    } }, "$self->{root}/htdocs");
+    sleep 0.02 while time < $last + 2.05;
+    return $self;
 }
 
 # (Re)writes httpd.conf around the test's own text; @ROOT@ and @PORT@ in it

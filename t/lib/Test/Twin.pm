@@ -17,13 +17,13 @@ package Test::Twin;
 use strict;
 use warnings;
 use File::Basename qw(dirname);
-use File::Find qw(find);
 use File::Path qw(make_path);
 use IO::Select;
 use IO::Socket::INET;
 use Test::Httpd;
 use Test::More ();
 use Time::HiRes qw(sleep time);
+use Time::Local qw(timegm);
 use Time::Piece ();
 
 # Options as of Test::Httpd; conf is put behind what both have in common,
@@ -76,14 +76,7 @@ sub file {
 # it may be learned. learn() does it for files that file() and change() touched.
 sub settle {
     my ($self) = @_;
-    my $last = 0;
-    for my $h ($self->both) {
-        find({ no_chdir => 1, wanted => sub {
-            my $ctime = (Time::HiRes::stat $_)[10];
-            $last = $ctime if -f _ && $ctime > $last;
-        } }, $h->root . '/htdocs');
-    }
-    sleep 0.02 while time < $last + 2.05;
+    $_->settle for $self->both;
     delete $self->{touched};
     return $self;
 }
@@ -140,8 +133,26 @@ sub _is_at {
     return $other >= $date && $other < $date + 10;
 }
 
+# Seconds since 1970 of a date in a head; undef: it is none.
+sub seconds {
+    my ($date) = @_;
+    my ($d, $m, $y, @time) = ($date // '')
+        =~ /^\w{3}, (\d\d) (\w{3}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT$/ or return;
+    my $month = index 'JanFebMarAprMayJunJulAugSepOctNovDec', $m;
+    return timegm($time[2], $time[1], $time[0], $d, $month / 3, $y);
+}
+
+# Expires as a distance from Date. ({expires})
+sub _expires {
+    my ($date) = map seconds($_), $_[0] =~ /^Date: (.*)\r$/m or return;
+    $_[0] =~ s{^(Expires: )(.*)(?=\r$)}{
+        my $when = seconds($2);
+        $1 . (defined $when ? 'Date + ' . ($when - $date) : $2);
+    }gme;
+}
+
 # Sends requests one after the other on one connection. @return the answers
-# and whether the connection was closed, with dates masked
+# and whether the connection was closed, with dates masked (not with raw => 1)
 sub ask {
     my ($self, $h, $requests, %o) = @_;
     my $s = _connect($h, $o{from});
@@ -154,9 +165,11 @@ sub ask {
             # after the second of Date
             s/^(Date: (.*)\r\n(?:.*\r\n)*?Last-Modified: )(.*)\r$/
                 $1 . (_is_at($2, $3) ? 'now' : $3) . "\r"/mge;
+            last if $o{raw};
+            _expires($_) if $self->{expires};
             s/^(Date: ).*\r$/$1masked\r/mg;
             s/^(X-Time: t=).*\r$/$1masked\r/mg;
-            s/^(Expires: ).*\r$/$1masked\r/mg;
+            s/^(Expires: ).*\r$/$1masked\r/mg unless $self->{expires};
             s/^(Set-Cookie: Apache=)[^;]*/$1masked/mg;
             s/^(ETag: "[^;"]*;).*\r$/$1masked\r/mg; # of a directory
         }
