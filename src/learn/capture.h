@@ -19,7 +19,7 @@ typedef struct capture {
     response answer; /* with its head, without its body */
     uint64_t vary;
     int64_t when; /* CLOCK_MONOTONIC ms: of the head; its client may be slow */
-    char *body; /* from malloc; whoever takes it sets it to NULL */
+    char *body;   /* from malloc; whoever takes it sets it to NULL */
     size_t len;
     size_t room;
     int whole;         /* 1: the end has come, and all before it is here */
