@@ -139,7 +139,7 @@ my $lines = sub {
     my $port = $_[0]->port;
     return join '', sort map s/\b$port\b/PORT/gr, grep !m{teach$|/cpuaffinity}, <$f>;
 };
-$t->fixed->wait_for(sub { $lines->($t->fixed) eq $lines->($t->stock) }, 5);
+$t->fixed->wait_for(sub { $lines->($t->fixed) eq $lines->($t->stock) }, 15);
 is $lines->($t->fixed), $lines->($t->stock), 'the log';
 $t->finish;
 
