@@ -98,4 +98,87 @@ for my $name ('User-Agent', 'Referer') {
     cmp_ok $ms, '<', 200 * Test::Httpd::slow(), '... the loop spent no time';
 }
 $t->finish;
+
+# What one looks for counts where it stands: in its virtual host, in its
+# section, or, at the main server, for all. Answers and log lines are stock's.
+$t = Test::Twin->new(modules => ['headers'], conf => <<'END');
+SetEnvIf Cookie everywhere x
+<Location "/main/">
+    SetEnvIf Referer main x
+    Header set X-Main "is set" env=x
+</Location>
+Header set X-X "is set" env=x
+<VirtualHost *:@PORT@>
+    ServerName a.test
+    BrowserMatch bot x
+    Header set X-X "is set" env=x
+</VirtualHost>
+<VirtualHost *:@PORT@>
+    ServerName b.test
+    Header set X-X "is set" env=x
+    <Location "/in/">
+        SetEnvIf Referer "(q+)\\1" x
+        SetEnvIf Referer good x
+    </Location>
+    <LocationMatch "^/d/$">
+        SetEnvIf Referer good x
+    </LocationMatch>
+    CustomLog logs/b "%U %{x}e %{X-T}i"
+</VirtualHost>
+END
+$t->file($_, $_) for qw(in/f.txt main/f.txt d/index.html);
+$t->start;
+# Each: host, target, the field, and whether that makes it httpd's.
+my @scopes = (
+    [ 'a', '/1k.txt', 'User-Agent: bot', 1 ],
+    [ 'b', '/1k.txt', 'User-Agent: bot', 0 ],
+    [ 'a', '/1k.txt', 'Cookie: everywhere', 1 ],
+    [ 'b', '/1k.txt', 'Cookie: everywhere', 1 ],
+    [ 'b', '/1k.txt', 'Referer: good', 0 ],
+    [ 'b', '/1k.txt', 'Referer: qq', 0 ],
+    [ 'b', '/in/f.txt', 'Referer: good', 1 ],
+    [ 'b', '/in/f.txt', 'Referer: qq', 1 ],
+    [ 'b', '/in/f.txt', 'Cookie: no', 0 ],
+    [ 'b', '/in/f.txt', 'User-Agent: bot', 0 ],
+    [ 'a', '/in/f.txt', 'Referer: good', 0 ],
+    [ 'a', '/main/f.txt', 'Referer: main', 1 ],
+    [ 'b', '/main/f.txt', 'Referer: main', 1 ],
+    # one section applies here, which takes the others of its server along
+    [ 'b', '/main/f.txt', 'Referer: good', 1 ],
+    [ 'a', '/main/f.txt', 'Referer: good', 0 ],
+    [ 'b', '/d/', 'Referer: good', 1 ],
+    [ 'b', '/d/index.html', 'Referer: good', 0 ],
+    [ 'a', '/d/', 'Referer: good', 0 ],
+);
+for (@scopes) {
+    my ($host, $target, $field, $httpd) = @$_;
+    my ($plain, $matching) = map $t->request($target, "Host: $host.test", @$_),
+        [], [$field];
+    my $name = "$host, $target, $field";
+    my $teach = $plain =~ s/\r\n\r\n/\r\nX-T: teach\r\n\r\n/r;
+    ok $t->learned($teach), "$name: learned" or diag $t->fixed->log;
+    my $before = $t->hits;
+    $t->same($name, [$matching]);
+    my $got = $t->hits - $before;
+    ok $httpd ? !$got : $got, '... ' . ($httpd ? 'by httpd' : 'by the loop');
+    # nor is it learned for the others
+    $t->learn($matching =~ s/\r\n\r\n/\r\nX-T: teach\r\n\r\n/r);
+    $t->same("$name: the others", [ $plain, $matching, $plain ]);
+}
+# Nobody ever asks without the field, on new connections and on kept ones.
+my $always = $t->request('/index.html', 'Host: b.test', 'Referer: good',
+    'User-Agent: bot', 'X-T: teach');
+ok $t->fixed->wait_for(sub {
+    my $before = $t->hits;
+    $t->ask($t->fixed, [ ($always) x 2 ]);
+    return $t->hits - $before == 2;
+}, 10), 'learned from requests that match elsewhere only';
+my $lines = sub {
+    open my $f, '<', $_[0]->root . '/logs/b' or return '';
+    return join '', sort grep !/teach$/, <$f>;
+};
+$t->fixed->wait_for(sub { $lines->($t->fixed) eq $lines->($t->stock) }, 15);
+is $lines->($t->fixed), $lines->($t->stock), 'the log';
+is $t->counter('differed'), 0, 'audits found nothing';
+$t->finish;
 done_testing;

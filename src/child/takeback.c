@@ -99,7 +99,7 @@ static int is_mine(conn_rec *c, const serve_state *st, const char *buf,
         not_mine_name(c, req, buf);
         return 0;
     }
-    if (v == REQUEST_MINE && setenvif_has_match(req, buf)) {
+    if (v == REQUEST_MINE && setenvif_may_match(req, buf)) {
         conn_note_set_why(c, REQUEST_WHY_SETENVIF);
         not_mine_count(REQUEST_WHY_SETENVIF);
         return 0;

@@ -77,6 +77,7 @@ void *config_create_dir(apr_pool_t *p, char *path)
     cf->refused = CONFIG_UNSET;
     cf->plain = CONFIG_UNSET;
     cf->rewritten = CONFIG_UNSET;
+    cf->looks = CONFIG_UNSET;
     cf->index = CONFIG_UNSET;
     cf->names = CONFIG_UNSET;
     return cf;
@@ -92,6 +93,7 @@ void *config_merge_dir(apr_pool_t *p, void *basev, void *addv)
     MERGE(refused);
     MERGE(plain);
     MERGE(rewritten);
+    MERGE(looks);
     MERGE(index);
     MERGE(names);
     return cf;
@@ -380,6 +382,9 @@ static void set_mark(config_dir *cf, apr_size_t data)
         break;
     case CONFIG_MARK_REWRITTEN:
         cf->rewritten = number;
+        break;
+    case CONFIG_MARK_LOOKS:
+        cf->looks = number;
         break;
     case CONFIG_MARK_INDEX:
         if (cf->names != 1) {

@@ -63,6 +63,7 @@ typedef struct config_dir {
     /* The rest is from marks: the number of one, or CONFIG_UNSET. */
     int refused;   /* whose directive forbids learning */
     int plain;     /* whose directive touches validators */
+    int looks;     /* of a SetEnvIf */
     int rewritten; /* whose directive touches what clients say of them */
     int index;     /* of the first DirectoryIndex that counts */
     int names;     /* 1: that names files, 0: it has disabled what was before */
@@ -73,6 +74,7 @@ typedef enum config_mark {
     CONFIG_MARK_REFUSED,
     CONFIG_MARK_PLAIN,
     CONFIG_MARK_REWRITTEN,
+    CONFIG_MARK_LOOKS,
     CONFIG_MARK_INDEX,
     CONFIG_MARK_NO_INDEX, /* DirectoryIndex disabled */
     CONFIG_MARKS

@@ -187,6 +187,12 @@ static void request_header(directive *d)
     d->out->refuse = judge_request_header(d);
 }
 
+static int is_setter(const ap_directive_t *node)
+{
+    return !strncasecmp(node->directive, "SetEnvIf", 8)
+           || !strncasecmp(node->directive, "BrowserMatch", 12);
+}
+
 void directive_declare(apr_pool_t *p, const tree_place *at)
 {
     directive_verdict unused;
@@ -196,8 +202,7 @@ void directive_declare(apr_pool_t *p, const tree_place *at)
     if (tree_is(at->node, "Header")) {
         judge_header(&d);
     }
-    else if (!strncasecmp(at->node->directive, "SetEnvIf", 8)
-             || !strncasecmp(at->node->directive, "BrowserMatch", 12)) {
+    else if (is_setter(at->node)) {
         setenvif_declare(p, at->node);
     }
 }
@@ -206,7 +211,7 @@ static void setenvif(directive *d)
 {
     d->out->refuse = setenvif_judge(d->p, d->at->node);
     if (!d->out->refuse && !d->dry) {
-        setenvif_add(d->p, d->at->node);
+        setenvif_add(d->p, d->at);
     }
 }
 
@@ -376,6 +381,9 @@ int directive_mark(apr_pool_t *p, const tree_place *at)
     }
     if (out.refuse) {
         return CONFIG_MARK_REFUSED;
+    }
+    if (is_setter(at->node)) {
+        return CONFIG_MARK_LOOKS;
     }
     if (out.rewritten) {
         return CONFIG_MARK_REWRITTEN;

@@ -34,6 +34,7 @@ typedef struct lesson_server {
     int64_t keep_alive_timeout; /* microseconds, as its answers tell it */
     int64_t idle;               /* microseconds, as they count */
     int64_t timeout; /* microseconds for the client to take something */
+    int sections;    /* 1: a SetEnvIf in a section applies */
     int no_sendfile; /* 1: EnableSendfile and EnableMMAP forbid it */
 } lesson_server;
 

@@ -38,6 +38,7 @@ typedef struct fixed {
     uint8_t keep_alive;
     uint8_t no_sendfile;
     uint16_t env_len;
+    uint8_t sections;
 } fixed;
 
 _Static_assert(sizeof(fixed) <= PEER_SHARE_FIXED, "NOTICE_FIXED is too small");
@@ -114,6 +115,7 @@ void peer_share_write(const lesson *l, char bytes[PEER_SHARE_FIXED],
                                : response_flags(&l->answer));
     f.keep_alive = (uint8_t)l->server.keep_alive;
     f.no_sendfile = (uint8_t)l->server.no_sendfile;
+    f.sections = (uint8_t)l->server.sections;
     memset(bytes, 0, PEER_SHARE_FIXED);
     memcpy(bytes, &f, sizeof(f));
     parts[0] = (struct iovec){bytes, PEER_SHARE_FIXED};
@@ -146,7 +148,7 @@ static int in_range(const fixed *f, int64_t now)
            && f->base.known <= 1 && f->base.tag_len <= RESPONSE_TAG
            && f->when >= 0 && f->when <= now && now - f->when < CACHE_AGE
            && !((f->mask | f->vary) & ~fields) && f->keep_alive <= 1
-           && f->no_sendfile <= 1 && f->keep_alive_max >= 0
+           && f->no_sendfile <= 1 && f->sections <= 1 && f->keep_alive_max >= 0
            && f->keep_alive_timeout >= 0 && f->idle >= 0 && f->timeout >= 0
            && f->content >= 0 && f->size >= f->content
            && !(f->flags & ~RESPONSE_FLAGS)
@@ -247,6 +249,7 @@ int peer_share_parse(const char *bytes, size_t len, int64_t now, lesson *out,
     out->server.idle = f.idle;
     out->server.timeout = f.timeout;
     out->server.no_sendfile = f.no_sendfile;
+    out->server.sections = f.sections;
     out->key_len = f.key_len;
     out->key = (const unsigned char *)key;
     out->path = path;

@@ -33,7 +33,8 @@ reason_id rule_environment(verdict_subject *s)
         return REASON_ENVIRONMENT;
     }
     /* It may have set a variable, or taken one away. */
-    if (setenvif_has_match(&s->t->note->req, conn_note_head(s->t->note))) {
+    if (setenvif_has_match(&s->t->note->req, conn_note_head(s->t->note),
+                           s->r->server, trace_looks(s->r, s->t))) {
         s->detail = "a SetEnvIf or BrowserMatch matches";
         s->by = setter_find(s->server->index, s->r, NULL);
         return REASON_ENVIRONMENT;

@@ -13,10 +13,18 @@
 
 APLOG_USE_MODULE(cpuaffinity);
 
-/* What is looked for in each field; NULL: nothing. */
-static linear *sets[REQUEST_ID_LIMIT];
-static uint64_t looked_at; /* bit id: sets[id] has something */
-static uint64_t unsure;    /* bit id: an expression is httpd's to evaluate */
+/* What is looked for, by expressions that apply to the same requests. */
+typedef struct group {
+    const ap_directive_t *vhost;    /* they stand in it; NULL: in none */
+    const server_rec *server;       /* made of vhost; NULL: for all */
+    int section;                    /* 1: they stand in sections */
+    linear *sets[REQUEST_ID_LIMIT]; /* in each field; NULL: nothing */
+    uint64_t looked_at;             /* bit id: sets[id] has something */
+    uint64_t unsure; /* bit id: an expression is httpd's to evaluate */
+} group;
+
+static group all; /* all of them: what does not match it matches none */
+static apr_array_header_t *groups; /* of group * */
 
 /* Variables whose value follows from the key; of const char *. */
 static apr_array_header_t *names;
@@ -77,38 +85,48 @@ static const char *bare(apr_pool_t *p, const char *name)
     return is_header(inner) ? inner : name;
 }
 
-static apr_status_t forget(void *unused)
+static void empty(group *g)
 {
     unsigned id;
 
     for (id = 0; id < REQUEST_ID_LIMIT; id++) {
-        linear_free(sets[id]);
-        sets[id] = NULL;
+        linear_free(g->sets[id]);
     }
-    looked_at = unsure = 0;
-    names = nodes = NULL;
+    memset(g, 0, sizeof(*g));
+}
+
+static apr_status_t forget(void *unused)
+{
+    int i;
+
+    for (i = 0; groups && i < groups->nelts; i++) {
+        empty(APR_ARRAY_IDX(groups, i, group *));
+    }
+    empty(&all);
+    groups = names = nodes = NULL;
     return APR_SUCCESS;
 }
 
 void setenvif_reset(apr_pool_t *p)
 {
     forget(NULL);
+    groups = apr_array_make(p, 4, sizeof(group *));
     names = apr_array_make(p, 8, sizeof(const char *));
     nodes = apr_array_make(p, 8, sizeof(const ap_directive_t *));
     apr_pool_cleanup_register(p, NULL, forget, apr_pool_cleanup_null);
 }
 
 /* @return 1: the loop can evaluate it; 0: httpd alone */
-static int is_linear(unsigned id, const char *regex, int icase)
+static int is_linear(group *g, unsigned id, const char *regex, int icase)
 {
     /* RegexDefaultOptions may have changed since httpd compiled it. */
     if (!icase && (ap_regcomp_get_default_cflags() & AP_REG_ICASE)) {
         return 0;
     }
-    if (!sets[id] && !(sets[id] = linear_make())) {
+    if (!g->sets[id] && !(g->sets[id] = linear_make())) {
         return 0;
     }
-    return !linear_add(sets[id], regex, icase);
+    return !linear_add(g->sets[id], regex, icase);
 }
 
 /* One directive, taken apart. */
@@ -199,31 +217,60 @@ void setenvif_declare(apr_pool_t *p, const ap_directive_t *node)
     }
 }
 
-void setenvif_add(apr_pool_t *p, const ap_directive_t *node)
+/* That of expressions which stand like this one. */
+static group *group_of(const tree_place *at)
 {
-    pattern t = parse(p, node);
+    int section = at->section != NULL, i;
+    group *g;
+
+    for (i = 0; i < groups->nelts; i++) {
+        g = APR_ARRAY_IDX(groups, i, group *);
+        if (g->vhost == at->vhost && g->section == section) {
+            return g;
+        }
+    }
+    g = apr_pcalloc(groups->pool, sizeof(*g));
+    g->vhost = at->vhost;
+    g->section = section;
+    APR_ARRAY_PUSH(groups, group *) = g;
+    return g;
+}
+
+/* @return 1; 0: not linear */
+static int look_for(group *g, unsigned field, const pattern *t)
+{
+    uint64_t bit = (uint64_t)1 << field;
+
+    if (is_linear(g, field, t->regex, t->icase)) {
+        g->looked_at |= bit;
+        return 1;
+    }
+    g->unsure |= bit;
+    return 0;
+}
+
+void setenvif_add(apr_pool_t *p, const tree_place *at)
+{
+    pattern t = parse(p, at->node);
     int field;
 
     if (t.in_key) {
-        add_names(&t, node);
+        add_names(&t, at->node);
         return;
     }
-    APR_ARRAY_PUSH(nodes, const ap_directive_t *) = node;
+    APR_ARRAY_PUSH(nodes, const ap_directive_t *) = at->node;
     field = request_field_read(t.name, strlen(t.name));
     if (field < 0) {
         return; /* a request that has the field is not mine anyway */
     }
-    if (is_linear((unsigned)field, t.regex, t.icase)) {
-        looked_at |= (uint64_t)1 << field;
-        return;
-    }
-    unsure |= (uint64_t)1 << field;
-    if (ap_state_query(AP_SQ_MAIN_STATE) != AP_SQ_MS_CREATE_PRE_CONFIG) {
+    look_for(&all, (unsigned)field, &t);
+    if (!look_for(group_of(at), (unsigned)field, &t)
+        && ap_state_query(AP_SQ_MAIN_STATE) != AP_SQ_MS_CREATE_PRE_CONFIG) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, NULL,
                      "FixedStatic: %s: the loop cannot look for \"%s\" "
                      "in a time that no client controls: requests with a "
                      "%s are httpd's",
-                     tree_where(p, node), t.regex, t.name);
+                     tree_where(p, at->node), t.regex, t.name);
     }
 }
 
@@ -241,7 +288,25 @@ static int follows(const ap_directive_t *node)
     return 1;
 }
 
-void setenvif_settle(void)
+/* Which server a <VirtualHost> has become; NULL: none, or more than one. */
+static const server_rec *server_of(const ap_directive_t *vhost,
+                                   const server_rec *first)
+{
+    const tree_place at = {NULL, vhost, NULL};
+    const server_rec *s, *found = NULL;
+
+    for (s = vhost ? first : NULL; s; s = s->next) {
+        if (tree_is_for(&at, s)) {
+            if (found) {
+                return NULL;
+            }
+            found = s;
+        }
+    }
+    return found;
+}
+
+void setenvif_settle(const server_rec *first)
 {
     const ap_directive_t **node = (const ap_directive_t **)nodes->elts;
     int i = 0;
@@ -255,11 +320,16 @@ void setenvif_settle(void)
             i++;
         }
     }
+    for (i = 0; i < groups->nelts; i++) {
+        group *g = APR_ARRAY_IDX(groups, i, group *);
+
+        g->server = server_of(g->vhost, first);
+    }
 }
 
-int setenvif_has_match(const request *req, const char *head)
+static int has_match(const group *g, const request *req, const char *head)
 {
-    uint64_t rest = req->present & (looked_at | unsure);
+    uint64_t rest = req->present & (g->looked_at | g->unsure);
 
     /* Absent is like empty, and empty was seen not to match. */
     for (; rest; rest &= rest - 1) {
@@ -267,8 +337,32 @@ int setenvif_has_match(const request *req, const char *head)
         request_slice value = req->header[id];
 
         if (value.len
-            && ((unsure >> id & 1)
-                || linear_found(sets[id], head + value.off, value.len))) {
+            && ((g->unsure >> id & 1)
+                || linear_found(g->sets[id], head + value.off, value.len))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int setenvif_may_match(const request *req, const char *head)
+{
+    return has_match(&all, req, head);
+}
+
+int setenvif_has_match(const request *req, const char *head,
+                       const server_rec *server, int sections)
+{
+    int i;
+
+    if (!has_match(&all, req, head)) {
+        return 0;
+    }
+    for (i = 0; i < groups->nelts; i++) {
+        const group *g = APR_ARRAY_IDX(groups, i, group *);
+
+        if ((!g->server || g->server == server) && (!g->section || sections)
+            && has_match(g, req, head)) {
             return 1;
         }
     }

@@ -27,13 +27,15 @@ const char *setenvif_judge(apr_pool_t *p, const ap_directive_t *node);
 /* Declares the field that it looks at, if it is one. @a p as above */
 void setenvif_declare(apr_pool_t *p, const ap_directive_t *node);
 
-/* Takes one in that is not refused, wherever it stands: it counts for every
- * vhost. Logs a warning where httpd alone can evaluate it. @a p as above */
-void setenvif_add(apr_pool_t *p, const ap_directive_t *node);
+/* Takes one in that is not refused: it counts for the server and the kind of
+ * place (in sections or not) that it stands in. Logs a warning where httpd
+ * alone can evaluate it. @a p as above */
+void setenvif_add(apr_pool_t *p, const tree_place *at);
 
 /* When all have been taken in: finds those that look at a variable which
- * another one sets. */
-void setenvif_settle(void);
+ * another one sets, and the servers of those that stand in a <VirtualHost>.
+ * @param first the main server */
+void setenvif_settle(const server_rec *first);
 
 /* Is it a variable that one of those taken in sets by what is in the key? Then
  * all requests of a key have the same, but those with setenvif_has_match().
@@ -41,12 +43,18 @@ void setenvif_settle(void);
 int setenvif_is_in_key(const char *variable);
 
 /*
- * Does any SetEnvIf or BrowserMatch expression of the configuration match, or
- * is there one that the loop cannot evaluate for a field that is there? Then
- * the request is not mine (S2). Linear in the fields, whatever is in them.
- * The loop's thread or a worker's.
+ * Does a SetEnvIf or BrowserMatch expression that applies match, or is there
+ * one that the loop cannot evaluate for a field that is there? Then the request
+ * is not mine (S2). Linear in the fields, whatever is in them. The loop's
+ * thread or a worker's.
+ * @param server the answering one; only compared
+ * @param sections 1: those in sections may apply (config_dir.looks)
  * @return 1: not mine; 0
  */
-int setenvif_has_match(const request *req, const char *head);
+int setenvif_has_match(const request *req, const char *head,
+                       const server_rec *server, int sections);
+
+/* The same for whatever server answers. */
+int setenvif_may_match(const request *req, const char *head);
 
 #endif

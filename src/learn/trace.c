@@ -3,6 +3,8 @@
 
 #include "http_config.h"
 
+#include "conf/config.h"
+
 extern module AP_MODULE_DECLARE_DATA cpuaffinity_module;
 
 trace *trace_of(const request_rec *r)
@@ -21,4 +23,14 @@ void trace_mark(const request_rec *r, reason_id reason, const char *detail)
         t->reason = reason;
         t->detail = detail;
     }
+}
+
+static int looks(const ap_conf_vector_t *dir)
+{
+    return config_dir_get(dir)->looks != CONFIG_UNSET;
+}
+
+int trace_looks(const request_rec *r, const trace *t)
+{
+    return looks(r->per_dir_config) || (t->asked && looks(t->asked));
 }

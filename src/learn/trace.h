@@ -41,6 +41,10 @@ typedef struct trace {
  * redirected requests have none. */
 trace *trace_of(const request_rec *r);
 
+/* Has a section a SetEnvIf that applied to the request, as it was asked or as
+ * mod_dir went on with it? */
+int trace_looks(const request_rec *r, const trace *t);
+
 /* Notes that a reason forbids learning the request (or the request that this
  * is a subrequest of). @a detail has to live as long as the request. */
 void trace_mark(const request_rec *r, reason_id reason, const char *detail);

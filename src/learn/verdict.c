@@ -77,6 +77,7 @@ static void fill(const verdict_subject *s, lesson *l)
     l->when = s->t->capture ? s->t->capture->when : clock_ms();
     l->st = s->t->st;
     l->server.server = v;
+    l->server.sections = trace_looks(s->r, s->t);
     l->server.keep_alive = v->keep_alive;
     l->server.keep_alive_max = v->keep_alive_max;
     l->server.keep_alive_timeout = v->keep_alive_timeout;

@@ -311,7 +311,7 @@ int vhost_make(apr_pool_t *pconf, server_rec *main)
         return 0; /* nobody asks for it: no more work */
     }
     tree_walk(ap_conftree, visit, NULL);
-    setenvif_settle();
+    setenvif_settle(main);
     for (i = 0; i < servers.count; i++) {
         judge_logs(&servers.list[i]);
         conclude(&servers.list[i]);

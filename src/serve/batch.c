@@ -273,7 +273,9 @@ batch_state batch_add(batch *b, const char *head, size_t left,
     conn_note_ask ask = CONN_NOTE_NEW;
     batch_state result;
 
-    if (e && setenvif_has_match(req, head)) {
+    if (e
+        && setenvif_has_match(req, head, server_of(e)->server,
+                              server_of(e)->sections)) {
         b->why = not_mine_count(REQUEST_WHY_SETENVIF);
         len = 0;
         e = NULL;

@@ -51,6 +51,7 @@ static void fill(lesson *l, const char *head, unsigned flags)
     l->server.idle = 4000000;
     l->server.timeout = 60000000;
     l->server.no_sendfile = 1;
+    l->server.sections = 1;
     l->key = (const unsigned char *)"a key";
     l->key_len = 5;
     l->path = "/a/path";
@@ -87,7 +88,7 @@ static int is_same_server(const lesson_server *a, const lesson_server *b)
            && a->keep_alive_max == b->keep_alive_max
            && a->keep_alive_timeout == b->keep_alive_timeout
            && a->idle == b->idle && a->timeout == b->timeout
-           && a->no_sendfile == b->no_sendfile;
+           && a->no_sendfile == b->no_sendfile && a->sections == b->sections;
 }
 
 static int is_same(const lesson *a, const lesson *b)
@@ -221,6 +222,7 @@ static void test_refused(void)
     REFUSED(l.server.idle = -1, "another's KeepAliveTimeout -1");
     REFUSED(l.server.timeout = -1, "Timeout -1");
     REFUSED(l.server.no_sendfile = 2, "EnableSendfile 2");
+    REFUSED(l.server.sections = 2, "a flag of 2");
     REFUSED(l.key_len = 0, "no key");
     REFUSED(l.path = "relative", "a relative path");
     REFUSED(l.path = "", "no path");
