@@ -19,7 +19,7 @@ sub server {
     Test::Static::old_file($h, $_, "This is $_\n") for @$files;
     $h->{env} = { PAUSE => 30,
         LD_PRELOAD => Test::Httpd::build_dir() . '/preload/pause.so' };
-    return $h->start->settle;
+    return $h->start;
 }
 
 my @files = map "f$_.txt", 0 .. 9;

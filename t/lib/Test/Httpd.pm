@@ -152,6 +152,13 @@ sub settle {
     return $self;
 }
 
+# With FixedStatic on, what is there at the start may be learned at once.
+sub _may_learn {
+    my ($self) = @_;
+    return _slurp("$self->{root}/httpd.conf") =~ /^\s*FixedStatic\s+on\b/mi
+        ? $self->settle : $self;
+}
+
 # (Re)writes httpd.conf around the test's own text; @ROOT@ and @PORT@ in it
 # are replaced. @return its path
 sub write_conf {
@@ -274,7 +281,7 @@ sub start {
             my $s = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
                 PeerPort => $self->{port}, Timeout => 1);
             # the parent's socket answers before there is a child
-            return $self->with_threads if $s
+            return $self->with_threads->_may_learn if $s
                 && -s "$self->{root}/run/httpd.pid"
                 && (my @c = $self->children
                     or grep { $_ eq '-X' } @{ $self->{args} },
