@@ -122,7 +122,8 @@ void peer_share_write(const lesson *l, char bytes[PEER_SHARE_FIXED],
     parts[1] = (struct iovec){(void *)l->key, f.key_len};
     parts[2] = (struct iovec){(void *)l->path, f.path_len};
     parts[3] = (struct iovec){(void *)head, f.head_len};
-    parts[4] = (struct iovec){(void *)l->answer.env, f.env_len};
+    parts[4] =
+        (struct iovec){(void *)(f.env_len ? l->answer.env : ""), f.env_len};
 }
 
 void peer_share_post(const lesson *l)
