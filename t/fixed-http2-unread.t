@@ -56,7 +56,7 @@ my $rounds = 3;
 for my $n (1 .. 2) {
     my $h = Test::Httpd->new(modules => ['http2'],
         mpm_conf => "ThreadsPerChild 16\n",
-        conf => "Protocols h2c http/1.1\nFixedProcesses $n\n"
+        conf => "Protocols h2c http/1.1\nFixedProcesses $n\nKeepAliveTimeout 60\n"
             . "FixedSteering off\n");
     $h->start;
     my %fate;

@@ -255,6 +255,10 @@ int child_pre_close(conn_rec *c)
     int seat;
     handoff p;
 
+    if (l && !c->master) {
+        /* The MPM goes on with a promised request, but not when it stops. */
+        input_gate_begin(c);
+    }
     if (!l || !is_ending() || !detach_may(c)
         || !fd_channels_has_successor(l->channels)
         || detach_take(c, conn_note_host(c), &p)) {

@@ -8,7 +8,9 @@
 
 #include "apr_portable.h"
 #include "http_connection.h"
+#include "ap_mpm.h"
 #include "http_core.h"
+#include "http_protocol.h"
 #include "util_filter.h"
 
 #include "child/streams.h"
@@ -249,6 +251,24 @@ int takeback_post_read_request(request_rec *r)
     return DECLINED;
 }
 
+/* A filter holds the next request, with which the MPM would have gone on had
+ * it not begun to stop. @return 1: it is answered */
+static int answer_read(conn_rec *c)
+{
+    int state = 0;
+
+    if (!c->data_in_input_filters || c->aborted || !c->cs
+        || c->keepalive != AP_CONN_KEEPALIVE
+        || strcmp(ap_get_protocol(c), AP_PROTOCOL_HTTP1) != 0
+        || ap_mpm_query(AP_MPMQ_MPM_STATE, &state) != APR_SUCCESS
+        || state != AP_MPMQ_STOPPING) {
+        return 0;
+    }
+    c->cs->state = CONN_STATE_READ_REQUEST_LINE;
+    input_gate_run(c);
+    return 1;
+}
+
 /* The MPM closes kept connections when all its threads are busy, also one
  * whose request has come, and when their time is over. */
 int takeback_pre_close(conn_rec *c)
@@ -257,8 +277,8 @@ int takeback_pre_close(conn_rec *c)
     char first;
     handoff p;
 
-    if (!l || !detach_may(c) || detach_is_named(c) || !nothing_read(c)
-        || detach_take(c, conn_note_host(c), &p)) {
+    if (!l || answer_read(c) || !detach_may(c) || detach_is_named(c)
+        || !nothing_read(c) || detach_take(c, conn_note_host(c), &p)) {
         return DECLINED;
     }
     p.deadline -= detach_idled(c);
