@@ -26,6 +26,7 @@ mkdir "$root/htdocs/$_" for qw(live team);
 $h->write_file("htdocs/$_/a.txt", 'text') for qw(live team);
 utime 1_700_000_000, 1_700_000_000, glob("$root/htdocs/*.* $root/htdocs/*/*");
 $h->start;
+$h->settle; # FixedStatic is on in the file that is included
 my $url = 'http://127.0.0.1:' . $h->port . '/cpuaffinity';
 
 # @return (exit code, standard output, standard error)

@@ -71,7 +71,6 @@ const obstacle *setter_find(unsigned server, const request_rec *r,
         last = o->quiet ? o : last;
         n += o->quiet != 0;
     }
-    /* In a section it sets nothing elsewhere, but keeps requests all the
-     * same. */
+    /* One in a section sets its variable later. */
     return !found && !name && n == 1 ? last : found;
 }
