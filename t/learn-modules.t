@@ -146,12 +146,14 @@ END
     learns($t, 'beside sections that configure modules', '/free/a.txt',
         'Host: sections.test');
     refuses($t, "$_ in a section", 'S2', "/$_/a.txt", 'Host: sections.test')
-        for qw(lua session substitute dav compat script);
+        for qw(lua session dav compat script);
     has_own_ids($t, '/header/a.txt', 'Host: sections.test');
     $t->same('Deny from: B', $t->request('/compat/a.txt',
         'Host: sections.test'), from => '127.0.0.2');
     $t->same('Script: B', $t->request('/script/a.txt?b',
         'Host: sections.test'));
+    learns($t, 'Substitute without its filter', '/substitute/a.txt',
+        'Host: sections.test');
     learns($t, 'Action for another type', '/action/a.txt',
         'Host: sections.test');
     refuses($t, 'Action for this type', 'R[12]', '/action/a.css',

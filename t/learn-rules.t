@@ -65,7 +65,7 @@ my @cases = (
     [ 'rate limit', 'R3', "SetOutputFilter RATE_LIMIT\nSetEnv rate-limit 90000" ],
     [ 'rate limit under a content filter', 'R3',
         "SetOutputFilter RATE_LIMIT;DEFLATE\nSetEnv rate-limit 90000" ],
-    [ 'substitution', 'S2', qq{SetOutputFilter SUBSTITUTE\nSubstitute "s/h/H/"} ],
+    [ 'substitution', 'R3', qq{SetOutputFilter SUBSTITUTE\nSubstitute "s/h/H/"} ],
     [ 'includes', 'R3', "Options +Includes\nSetOutputFilter INCLUDES" ],
     [ 'deflate', 'loop', 'SetOutputFilter DEFLATE', 'Accept-Encoding: gzip' ],
     [ 'deflate by type', 'loop', 'AddOutputFilterByType DEFLATE text/html',

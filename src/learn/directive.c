@@ -309,11 +309,7 @@ static const struct {
     {"AddOutputFilterByType", nothing, 0},
     {"ProxyStatus", nothing, 0}, /* of the status page */
     {"Script", refused, 1},      /* a program for GET with a query */
-    /* settings of what others switch on */
-    {"DavLockDB", nothing, 0},
-    {"CacheRoot", nothing, 0},
-    {"CacheDirLevels", nothing, 0},
-    {"CacheDirLength", nothing, 0},
+    {"DavLockDB", nothing, 0},   /* of what Dav switches on */
 };
 
 /* A directive of a module that is inert only where it is not configured. In
