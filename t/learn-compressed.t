@@ -44,6 +44,8 @@ my @cases = (
         'loop' ],
     [ 'constant', "${type}SetEnv no-gzip 1", $gzip, 'loop' ],
     [ 'constant2', "${type}SetEnv force-gzip 1", '', 'loop' ],
+    [ 'expires', qq{${type}ExpiresActive on\nExpiresDefault "access plus 1 day"},
+        $gzip, 'loop', '' ],
     # Vary does not say it
     [ 'novary', "${type}Header unset Vary", '', 'loop', $gzip ],
     [ 'novary2', "${type}Header unset Vary", $gzip, 'loop', '',
@@ -95,7 +97,7 @@ for (@cases) {
         . "DocumentRoot \@ROOT\@/htdocs/$name\n$text\n</VirtualHost>\n";
 }
 my $t = Test::Twin->new(conf => $conf, modules => [qw(deflate brotli filter
-    headers env setenvif ratelimit substitute include mime logio)]);
+    headers env expires setenvif ratelimit substitute include mime logio)]);
 for my $case (@cases) {
     $t->file("$case->[0]/$_.txt", $text[$_]) for 0, 1;
     $t->file("$case->[0]/$_.css", $text[$_]) for 0, 1;
