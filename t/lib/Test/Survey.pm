@@ -429,17 +429,16 @@ sub _log_differs {
 
 # The share in percent that the loop answers of a round, warm; the requests
 # that differed from stock's, lines of the log among them. Rounds go on until the target is
-# reached, and a little longer in hope of more: what httpd learns from comes
+# reached (in so many seconds at least), and a little longer in hope of more: what httpd learns from comes
 # when it gets a CPU.
 sub share {
-    my ($self, $kind, $target) = @_;
+    my ($self, $kind, $target, $seconds) = @_;
     my %from = map { $_ => _log_size($self->{$_}) } qw(stock fixed);
     my @stock = $self->_walk($self->{stock}, $kind);
     my @requests = map { @$_ } _round($kind);
     my ($best, $last, %different) = (0, 0);
     my $end = time + 10 * Test::Httpd::slow();
-    # what moves with the clock is learned in seconds, not in rounds
-    my $some = ($ENV{SURVEY} // '') eq 'write' ? time + 5 : 0;
+    my $least = time + ($seconds // 0);
     my $before = $self->hits;
     my $rounds;
     for my $round (1 .. 500) {
@@ -454,7 +453,7 @@ sub share {
         $before = $now;
         ($best, $last) = ($share, $round) if $share > $best;
         last if $best >= 100
-            || $round >= $last + 4 && $best >= $target && time > $some
+            || $round >= $last + 4 && $best >= $target && time > $least
             || $round >= 8 && time > $end;
     }
     my $log = $self->_log_differs($rounds, %from);
