@@ -27,7 +27,7 @@ for my $name (@names) {
     my @got;
     for my $kind (qw(plain browser)) {
         my $target = $write ? 0 : $targets{$name}[@got] // 0;
-        my ($share, $different) = $s->share($kind, $target, $write && 3);
+        my ($share, $different) = $s->share($kind, $target);
         push @got, $share;
         cmp_ok $share, '>=', $target, "$name, $kind: $share %";
         ok !%$different, "$name, $kind: the bytes and log lines of stock httpd"
