@@ -109,10 +109,12 @@ void streams_pre_close(conn_rec *c)
         || !has_input(c)) {
         return;
     }
-    /* A second time with an empty socket: mod_http2 sees that the MPM stops,
-     * and what it leaves open then waits for the client. */
+    /* A second time with an empty socket: mod_http2 sees that the MPM stops. A
+     * session without streams is done then; one that has some left, as its
+     * client has to read first, asks to be called again. */
     if (run(c) && run(c)) {
-        while (wait_for_client(c) && run(c)) {
+        while (c->cs->sense == CONN_SENSE_WANT_READ && wait_for_client(c)
+               && run(c)) {
         }
     }
 }
