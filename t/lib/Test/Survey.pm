@@ -23,6 +23,7 @@ use File::Basename qw(dirname basename);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 use IO::Socket::INET;
+use JSON::PP ();
 use Test::Exchange;
 use Test::Httpd;
 use Test::Requests;
@@ -391,7 +392,13 @@ sub _walk {
         map { _ask($h, @$_) } _round($kind);
 }
 
-sub json { return $_[0]{fixed}->json('/cpuaffinity?json') }
+# The status, on a connection that ends: it is asked for in each round.
+sub json {
+    my ($self) = @_;
+    my ($answer) = _ask($self->{fixed},
+        "GET /cpuaffinity?json HTTP/1.0\r\nHost: localhost\r\n\r\n");
+    return JSON::PP::decode_json($answer =~ s/\A.*?\r\n\r\n//sr);
+}
 
 sub hits {
     my ($self) = @_;
