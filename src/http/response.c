@@ -229,7 +229,7 @@ int response_may_have(const response *a, const response_304 *u)
 int response_base_is_met(const response_base *base, const request *req,
                          const char *head, int64_t now)
 {
-    response a = {.plain = 1, .base = *base};
+    response a = {.head = "", .plain = 1, .base = *base};
     int64_t first, last;
 
     return req->present & RESPONSE_COND_FIELDS
