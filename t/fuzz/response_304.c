@@ -19,8 +19,11 @@
 static void check(const response_304 *u, const request *req, const char *ask,
                   const response_connection *conn)
 {
-    response a = {
-        .plain = 1, .base = u->base, .unchanged = u, .head_len = RESPONSE_HEAD};
+    response a = {.head = "",
+                  .plain = 1,
+                  .base = u->base,
+                  .unchanged = u,
+                  .head_len = RESPONSE_HEAD};
     char *buf = malloc(u->head_len + RESPONSE_LINES);
     response_clock clock = {.now = 0};
     response_lines says;
