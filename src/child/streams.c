@@ -105,6 +105,8 @@ static int wait_for_client(conn_rec *c)
 
 void streams_pre_close(conn_rec *c)
 {
+    int again;
+
     if (c->master || c->aborted || !c->cs || !is_http2(c) || !is_stopping()
         || !has_input(c)) {
         return;
@@ -112,9 +114,12 @@ void streams_pre_close(conn_rec *c)
     /* A second time with an empty socket: mod_http2 sees that the MPM stops. A
      * session without streams is done then; one that has some left, as its
      * client has to read first, asks to be called again. */
-    if (run(c) && run(c)) {
-        while (c->cs->sense == CONN_SENSE_WANT_READ && wait_for_client(c)
-               && run(c)) {
-        }
+    again = run(c);
+    if (again) {
+        again = run(c);
+    }
+    while (again && c->cs->sense == CONN_SENSE_WANT_READ
+           && wait_for_client(c)) {
+        again = run(c);
     }
 }

@@ -91,7 +91,8 @@ static const char *split(field *f)
 static void keep(response_304 *u, char *copy, const field *f, size_t len)
 {
     memcpy(copy + u->head_len, f->line, len);
-    memcpy(copy + u->head_len + len, "\r\n", 2);
+    copy[u->head_len + len] = '\r';
+    copy[u->head_len + len + 1] = '\n';
     u->head_len = (uint16_t)(u->head_len + len + 2);
 }
 
@@ -197,8 +198,8 @@ static const char *learn(response_304 *u, const char *head, size_t len,
     if (p + 2 != head + len) {
         return "there is more than a head";
     }
-    memcpy(copy + u->head_len, "\r\n", 2);
-    u->head_len = (uint16_t)(u->head_len + 2);
+    copy[u->head_len++] = '\r';
+    copy[u->head_len++] = '\n';
     return NULL;
 }
 

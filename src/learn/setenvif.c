@@ -280,7 +280,7 @@ static int follows(const ap_directive_t *node)
 {
     pattern t = parse(names->pool, node);
 
-    if (!setenvif_is_in_key(t.name)) {
+    if (!t.name || !setenvif_is_in_key(t.name)) {
         return 0;
     }
     request_field_refuse(t.name, strlen(t.name));

@@ -48,8 +48,8 @@ typedef struct loop_own {
     int epoll;
     int wake_fd; /* eventfd of loop_wake() */
     watch wake;
-    queue *inbox;       /* from other threads */
-    int alone;          /* atomic: 1: no other thread gives any more */
+    queue *inbox;              /* from other threads */
+    int alone;                 /* atomic: 1: no other thread gives any more */
     struct leftover *leftover; /* while the loop stops: what nobody takes over
                                   is served here; NULL: it is closed */
     int *missing;       /* per seat: looks in a row without live process */

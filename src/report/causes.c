@@ -26,7 +26,6 @@ json_t *causes_json(unsigned server)
 json_t *causes_totals(uint64_t loop)
 {
     uint64_t httpd = 0, elsewhere = 0;
-    const obstacle *o;
     learn_state s;
     unsigned i, cause;
 
@@ -38,7 +37,7 @@ json_t *causes_totals(uint64_t loop)
             elsewhere += s.wanted ? 0 : n;
         }
     }
-    for (i = 0; (o = learn_obstacle(i)); i++) {
+    for (i = 0; learn_obstacle(i); i++) {
         httpd += learn_met(i);
     }
     return json_pack("{s:I, s:I, s:I}", "loop", (json_int_t)loop, "httpd",
