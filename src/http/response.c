@@ -143,6 +143,15 @@ static char *move(const response *a, const request *req,
                        : end;
 }
 
+/* Was the clock set back to where the file had not settled, or, as its fields
+ * may follow from the time, where nobody has seen them? A file's Expires that
+ * is over looks like one that moves with Date. */
+static int is_before(const response *a, int64_t now)
+{
+    return (a->modified >= 0 && now - a->modified < RESPONSE_SETTLED)
+           || (a->clocked && now < a->date);
+}
+
 int response_make(const response *a, const request *req, const char *head,
                   const response_clock *clock, const response_connection *conn,
                   char *buf, size_t size, response_reply *reply)
@@ -153,8 +162,7 @@ int response_make(const response *a, const request *req, const char *head,
     char *end;
 
     if (size < (size_t)a->head_len + RESPONSE_EXTRA
-        || (a->modified >= 0
-            && clock->seconds - a->modified < RESPONSE_SETTLED)) {
+        || is_before(a, clock->seconds)) {
         return -1;
     }
     if (req->present & RESPONSE_COND_FIELDS) {
