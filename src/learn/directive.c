@@ -187,6 +187,15 @@ static void request_header(directive *d)
     d->out->refuse = judge_request_header(d);
 }
 
+/* mod_auth_basic then puts its own Authorization among the request's fields,
+ * which nothing but a log reads after it. */
+static void basic_fake(directive *d)
+{
+    d->out->refuse = is_off(d) || !log_format_shows("Authorization")
+                         ? NULL
+                         : "changes a field that a log shows";
+}
+
 static int is_setter(const ap_directive_t *node)
 {
     return !strncasecmp(node->directive, "SetEnvIf", 8)
@@ -290,6 +299,7 @@ static const struct {
     {"FixedStatic", fixed_static, 0},
     {"Header", header, 1},
     {"RequestHeader", request_header, 1},
+    {"AuthBasicFake", basic_fake, 1},
     {"SetEnvIf", setenvif, 1},
     {"SetEnvIfNoCase", setenvif, 1},
     {"SetEnvIfExpr", setenvif, 1},
@@ -306,6 +316,11 @@ static const struct {
     /* filters that expressions choose; by type they are chosen by name */
     {"FilterProvider", refused, 1},
     {"FilterChain", refused, 1},
+    /* with byteranges=no it takes Range from the request, for types that the
+     * filter is not for; the others change or show what is by type */
+    {"FilterProtocol", refused, 1},
+    {"FilterDeclare", refused, 1},
+    {"FilterTrace", refused, 1},
     {"AddOutputFilterByType", nothing, 0},
     {"ProxyStatus", nothing, 0}, /* of the status page */
     {"Script", refused, 1},      /* a program for GET with a query */
