@@ -86,6 +86,14 @@ END
         . vhost('defined', "Define THAT unique_ID\n"
             . 'SetEnvIfNoCase ${THAT} ^--- nokeepalive')
         . vhost('unset', 'UnsetEnv UNIQUE_ID')
+        # in a section, on variables that others take from the key
+        . vhost('within', <<'END')
+SetEnvIf Request_URI "/never" seen
+Header set X-Seen yes env=seen
+<Location />
+    SetEnvIf UNIQUE_ID "^[0-9A-Za-m]|.[0-9A-Za-m]$" seen
+</Location>
+END
         . vhost('logged', 'CustomLog logs/l "%h %{UNIQUE_ID}e"')
         . vhost('others', 'CustomLog logs/m "%h %r %s" env=!unseen')
         # what configures others, in the server and in sections
@@ -139,7 +147,7 @@ END
     refuses($t, "/~ with UserDir disabled", 'S2', '/~a/a.txt',
         'Host: plain.test');
     refuses($t, "UNIQUE_ID, $_", 'R5', '/1k.txt', "Host: $_.test")
-        for qw(setenvif never defined unset logged);
+        for qw(setenvif never defined unset within logged);
     has_own_ids($t, '/1k.txt', 'Host: header.test');
     refuses($t, "$_ in the server", 'S2', '/1k.txt', "Host: $_.test")
         for qw(cache dumpio docroot);

@@ -189,12 +189,11 @@ static void visit(void *ctx, const tree_place *at)
     obstacles_hint hint;
     directive_verdict d;
     unsigned i;
-    int known = section_judge(servers.pool, &shown, &hint);
-    /* What has a mark is httpd's where it applies, and no further. */
-    int reads =
-        !mark_has(at->node) && environment_is_read(servers.pool, at->node);
+    int known = section_judge(servers.pool, &shown, &hint), reads;
 
     directive_judge(servers.pool, at, &d);
+    /* What refuses its section is httpd's there, and no further. */
+    reads = !d.section && environment_is_read(servers.pool, at->node);
     for (i = 0; i < servers.count; i++) {
         vhost *s = &servers.list[i];
 
