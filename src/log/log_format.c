@@ -2,6 +2,7 @@
 #include "log/log_format.h"
 
 #include "http_core.h"
+#include "http_main.h"
 #include "apr_strings.h"
 #include "apr_tables.h"
 
@@ -158,6 +159,22 @@ static void judge_log(subject *s)
     }
 }
 
+/* Is there another one that was read from the same line? A file may have been
+ * included twice, each time with other conditions. */
+static int has_twin(const server_rec *s)
+{
+    const server_rec *other;
+
+    for (other = ap_server_conf; other; other = other->next) {
+        if (other != s && other->is_virtual && other->defn_name
+            && other->defn_line_number == s->defn_line_number
+            && !strcmp(other->defn_name, s->defn_name)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* A virtual host without logs of its own uses the main server's; GlobalLog is
  * for all. */
 static int has_own(const server_rec *s)
@@ -168,7 +185,7 @@ static int has_own(const server_rec *s)
         const tree_place *at = &APR_ARRAY_IDX(logs.places, i, tree_place);
 
         if (at->vhost && tree_is_for(at, s)) {
-            return 1;
+            return !has_twin(s);
         }
     }
     return 0;
