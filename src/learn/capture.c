@@ -24,12 +24,37 @@ int capture_init(void)
     return secret.made ? 0 : -1;
 }
 
-static apr_status_t drop(void *data)
-{
-    capture *c = data;
+/* Of all captures of the process, bytes: clients that stop to read hold what
+ * was captured for them. */
+static size_t held;
 
-    free(c->body);
+static int may_hold(size_t more)
+{
+    if (__atomic_add_fetch(&held, more, __ATOMIC_RELAXED) <= CAPTURE_ALL) {
+        return 1;
+    }
+    __atomic_sub_fetch(&held, more, __ATOMIC_RELAXED);
+    return 0;
+}
+
+char *capture_release(capture *c)
+{
+    char *body = c->body;
+
+    __atomic_sub_fetch(&held, c->room, __ATOMIC_RELAXED);
     c->body = NULL;
+    c->len = c->room = 0;
+    return body;
+}
+
+void capture_drop(capture *c)
+{
+    free(capture_release(c));
+}
+
+static apr_status_t drop(void *c)
+{
+    capture_drop(c);
     return APR_SUCCESS;
 }
 
@@ -61,8 +86,12 @@ static const char *add(capture *c, const char *data, size_t len)
         while (room < c->len + len) {
             room *= 2;
         }
+        if (!may_hold(room - c->room)) {
+            return "too many compressed bodies are on their way";
+        }
         body = realloc(c->body, room);
         if (!body) {
+            __atomic_sub_fetch(&held, room - c->room, __ATOMIC_RELAXED);
             return "no memory for its compressed body";
         }
         c->body = body;
@@ -99,6 +128,7 @@ int capture_take(capture *c, apr_bucket_brigade *bb, apr_bucket *e)
         }
         c->error = add(c, data, len);
         if (c->error) {
+            capture_drop(c); /* its client may take long for the rest */
             return 1;
         }
     }
@@ -110,6 +140,7 @@ void capture_trim(capture *c)
     char *body = c->len ? realloc(c->body, c->len) : NULL;
 
     if (body) {
+        __atomic_sub_fetch(&held, c->room - c->len, __ATOMIC_RELAXED);
         c->body = body;
         c->room = c->len;
     }

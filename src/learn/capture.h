@@ -14,12 +14,14 @@
 
 /* A longer body is not learned. */
 #define CAPTURE_MOST (1024 * 1024)
+/* Nor one that would make those that a process captures longer than this. */
+#define CAPTURE_ALL (8 * 1024 * 1024)
 
 typedef struct capture {
     response answer; /* with its head, without its body */
     uint64_t vary;
     int64_t when; /* CLOCK_MONOTONIC ms: of the head; its client may be slow */
-    char *body;   /* from malloc; whoever takes it sets it to NULL */
+    char *body;   /* from malloc */
     size_t len;
     size_t room;
     int whole;         /* 1: the end has come, and all before it is here */
@@ -40,6 +42,12 @@ int capture_take(capture *c, apr_bucket_brigade *bb, apr_bucket *e);
 
 /* Gives back the memory that the whole body does not need. */
 void capture_trim(capture *c);
+
+/* Gives the body away: the caller's to free(); NULL when there is none. */
+char *capture_release(capture *c);
+
+/* Frees it before the request ends, which may wait for its client. */
+void capture_drop(capture *c);
 
 /* 128 bits of all bytes, keyed by a secret of the generation: what another
  * process says of a body can be compared, and nobody can make two bodies with

@@ -389,30 +389,39 @@ static verdict_subject subject_of(request_rec *r, trace *t)
     };
 }
 
+/* The end of an answer that was captured. */
+static void finish(verdict_subject *s, capture *c, int unchanged)
+{
+    uint64_t digest[2];
+
+    s->detail = c->error;
+    if (!c->error) {
+        capture_digest(c->body, c->len, digest);
+        s->detail = !unchanged ? "the file changed while it was compressed"
+                    : response_set_body(&c->answer, c->body, c->len, digest)
+                        ? "its body is not as its head says"
+                        : NULL;
+    }
+    if (s->detail) {
+        verdict_refuse(s, REASON_BODY);
+    }
+    else {
+        capture_trim(c);
+        verdict_teach(s, &c->answer, c->vary);
+    }
+}
+
 void rule_finish(request_rec *r, trace *t, int unchanged)
 {
     verdict_subject s = subject_of(r, t);
     capture *c = t->capture;
-    uint64_t digest[2];
 
     /* A client that has gone says nothing about the answer. */
-    if (!c || (!c->whole && !c->error)) {
-        return;
+    if (c && (c->whole || c->error)) {
+        finish(&s, c, unchanged);
     }
-    s.detail = c->error;
-    if (!c->error) {
-        capture_digest(c->body, c->len, digest);
-        s.detail = !unchanged ? "the file changed while it was compressed"
-                   : response_set_body(&c->answer, c->body, c->len, digest)
-                       ? "its body is not as its head says"
-                       : NULL;
-    }
-    if (s.detail) {
-        verdict_refuse(&s, REASON_BODY);
-    }
-    else {
-        capture_trim(c);
-        verdict_teach(&s, &c->answer, c->vary);
+    if (c) {
+        capture_drop(c);
     }
 }
 

@@ -116,8 +116,7 @@ void verdict_teach(verdict_subject *s, const response *a, uint64_t vary)
     fill(s, l);
     l->vary = vary;
     if (s->t->capture && kind == LESSON_ANSWER) {
-        l->body = s->t->capture->body;
-        s->t->capture->body = NULL;
+        l->body = capture_release(s->t->capture);
     }
     post(s, l, "");
 }
