@@ -19,8 +19,12 @@ END
 srand 1;
 my $text = join '', map sprintf("%08x", rand 2**32), 1 .. 218_750;
 $t->file("$_.txt", $text) for 'a', 'b';
+$t->file('small.txt', 'text ' x 100);
 $t->settle;
 $t->start;
+
+my $small = $t->request('/small.txt', $gzip);
+ok $t->learned($small), 'a small one is known';
 
 # Ten times more than 512 KiB, for each of which there is 1 MiB.
 my @slow = map Test::Client->new($t->fixed->port, rcvbuf => 65536,
@@ -33,6 +37,14 @@ for my $c (@slow) {
 my $many = qr/a.txt is not learned \(R6\): .*too many compressed bodies/;
 my $said = () = $t->fixed->log =~ /$many/g;
 is $said, 0, 'which is not told before their end';
+# An audit of what the loop has cannot be captured either.
+ok $t->fixed->wait_for(sub {
+    my $c = Test::Client->new($t->fixed->port);
+    $c->send($small x 50);
+    $c->answer or last for 1 .. 50;
+    return $t->fixed->log =~ /small.txt is not learned \(R6\): .*too many/;
+}, 40), 'an audit of what is known finds no room';
+is $t->counter('differed'), 0, 'which is no difference';
 my $length = 0;
 for my $c (@slow) {
     my $r = $c->answer;

@@ -86,6 +86,7 @@ static const char *add(capture *c, const char *data, size_t len)
         while (room < c->len + len) {
             room *= 2;
         }
+        c->lack = 1;
         if (!may_hold(room - c->room)) {
             return "too many compressed bodies are on their way";
         }
@@ -94,6 +95,7 @@ static const char *add(capture *c, const char *data, size_t len)
             __atomic_sub_fetch(&held, room - c->room, __ATOMIC_RELAXED);
             return "no memory for its compressed body";
         }
+        c->lack = 0;
         c->body = body;
         c->room = room;
     }

@@ -25,6 +25,7 @@ typedef struct capture {
     size_t len;
     size_t room;
     int whole;         /* 1: the end has come, and all before it is here */
+    int lack;          /* 1: error says that there was no memory */
     const char *error; /* why it cannot be learned; or NULL */
 } capture;
 

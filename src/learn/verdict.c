@@ -14,12 +14,14 @@
 APLOG_USE_MODULE(cpuaffinity);
 
 /* Does a refusal show that the loop would have been wrong? Not when the request
- * asked for less than the whole, and not when the process began to stop in
- * between. */
-static int tells(const conn_note *n, reason_id reason)
+ * asked for less than the whole, not when the process began to stop in between,
+ * and not for want of memory: clients that read slowly may have it. */
+static int tells(const verdict_subject *s, reason_id reason)
 {
-    return request_is_whole(&n->req) && reason != REASON_VERIFY
-           && reason != REASON_AUDIT;
+    const capture *c = s->t->capture;
+
+    return request_is_whole(&s->t->note->req) && reason != REASON_VERIFY
+           && reason != REASON_AUDIT && !(c && c->lack);
 }
 
 /* Of the head that was sent: an error document's request has its own. */
@@ -53,7 +55,7 @@ void verdict_refuse(verdict_subject *s, reason_id reason)
                      s->detail ? ": " : "", s->detail ? s->detail : "");
     }
     if (n->ask == CONN_NOTE_304
-        || (n->ask != CONN_NOTE_NEW && tells(n, reason))) {
+        || (n->ask != CONN_NOTE_NEW && tells(s, reason))) {
         lesson *l = lesson_make(n, LESSON_REFUSED, NULL, s->r->filename);
 
         if (l) {
