@@ -150,6 +150,8 @@ my %site = map { ($_ => 'x' x 1023 . "\n") } qw(/ht/f.txt /if/f.txt
         1 .. 20_000) =~ tr/0-9a-f/a-p/r, # with no digits of a port
     '/t.tar.gz' => 'gz' x 100, '/cpuaff' => 'c' x 64);
 
+# (No brotli here: stock's mod_brotli 2.4.71 now and then hands a NULL to its
+# library, in the 100 000 exchanges of seed 281361. t/learn-compressed.t has it.)
 # What is added in front of it: name, the least share (percent) of plain
 # requests that the loop answers, modules, text. What is out of reach in each
 # (/acl, /if, rewritten requests) is among the plain ones.
@@ -173,7 +175,7 @@ ExpiresActive on
 ExpiresDefault A120
 ExpiresByType text/css "access plus 1 week"
 ExpiresByType text/html "access plus 0 seconds"
-SetOutputFilter BROTLI_COMPRESS;DEFLATE
+SetOutputFilter DEFLATE
 DeflateAlterETag Remove
 END
 );
