@@ -21,6 +21,16 @@ C128 = ("wrk-1k-ka-c128",)
 CPU = "server CPU per request"
 GB = "server CPU per byte"
 
+
+def compressed(what, scenario):
+    """The targets of a compressed text."""
+    return [Target(f"{CPU}, {what}, compressed", (scenario,), "cpu_us", base,
+                   "≤", bound)
+            for base, bound in (("nginx-gzstatic", 1.0),
+                                ("nginx-gzsendfile", 1.0),
+                                ("nginx-gzip", 0.05), ("stock", 0.03))]
+
+
 TARGETS = (
     Target(f"{CPU}, 1 KiB, wrk -t2 -c32", C32, "cpu_us", "nginx", "≤", 0.60),
     Target(f"{CPU}, 1 KiB, wrk -t2 -c32", C32, "cpu_us", "stock", "≤", 0.10),
@@ -63,22 +73,8 @@ TARGETS = (
            "c10k-active-paced:fixedstatic", "≤", 1.2),
     Target("busiest process over mean: CPU time, 1000 connections",
            ("balance-c1000",), "balance_cpu", None, "≤", 1.10),
-    Target(f"{CPU}, a script of 80 KiB, compressed", ("compressed-script",),
-           "cpu_us", "nginx-gzstatic", "≤", 1.0),
-    Target(f"{CPU}, a script of 80 KiB, compressed", ("compressed-script",),
-           "cpu_us", "nginx-gzsendfile", "≤", 1.0),
-    Target(f"{CPU}, a script of 80 KiB, compressed", ("compressed-script",),
-           "cpu_us", "nginx-gzip", "≤", 0.05),
-    Target(f"{CPU}, a script of 80 KiB, compressed", ("compressed-script",),
-           "cpu_us", "stock", "≤", 0.03),
-    Target(f"{CPU}, a page of 20 KiB, compressed", ("compressed-page",),
-           "cpu_us", "nginx-gzstatic", "≤", 1.0),
-    Target(f"{CPU}, a page of 20 KiB, compressed", ("compressed-page",),
-           "cpu_us", "nginx-gzsendfile", "≤", 1.0),
-    Target(f"{CPU}, a page of 20 KiB, compressed", ("compressed-page",),
-           "cpu_us", "nginx-gzip", "≤", 0.05),
-    Target(f"{CPU}, a page of 20 KiB, compressed", ("compressed-page",),
-           "cpu_us", "stock", "≤", 0.03),
+    *compressed("a script of 80 KiB", "compressed-script"),
+    *compressed("a page of 20 KiB", "compressed-page"),
     Target("requests/s, 100 000 distinct files", ("many",), "rps", "nginx",
            "≥", 1.2),
 )

@@ -2,6 +2,7 @@
 #include "http/response_304.h"
 
 #include "http/put.h"
+#include "http/response_expires.h"
 #include "base/httpdate.h"
 
 #include <strings.h>
@@ -254,32 +255,17 @@ void response_304_copy(response_304 *u, const response_304 *from, char *copy)
     u->head = copy;
 }
 
-/* From the end of Date on, but for the date in Expires. */
-static int is_same_head(const response_304 *a, const response_304 *b)
-{
-    size_t at = DATE_LINE_END;
-
-    if (a->expires) {
-        if (memcmp(a->head + at, b->head + at, a->expires - at) != 0) {
-            return 0;
-        }
-        at = (size_t)a->expires + RESPONSE_DATE;
-    }
-    return !memcmp(a->head + at, b->head + at, a->head_len - at);
-}
-
 int response_304_is_same(const response_304 *a, const response_304 *b)
 {
     return a->head_len == b->head_len && a->announce == b->announce
            && a->clocked == b->clocked && a->expires == b->expires
            && a->lifetime == b->lifetime
            && !memcmp(&a->base, &b->base, sizeof(a->base))
-           && is_same_head(a, b);
+           && response_expires_is_same(a->head, b->head, DATE_LINE_END,
+                                       a->head_len, a->expires);
 }
 
 int response_304_is_later(const response_304 *a, const response_304 *b)
 {
-    int64_t apart = a->date > b->date ? a->date - b->date : b->date - a->date;
-
-    return !a->clocked || apart >= (a->expires ? 1 : 2);
+    return response_expires_is_later(a->date, b->date, a->clocked, a->expires);
 }

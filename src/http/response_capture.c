@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/response.h"
 
+#include "http/response_expires.h"
 #include "base/httpdate.h"
 
 #include <string.h>
@@ -404,20 +405,6 @@ void response_copy(response *a, const response *from, char *copy)
     }
 }
 
-/* From the end of Date on, but for the date in Expires. */
-static int is_same_head(const response *a, const response *b)
-{
-    size_t at = DATE_LINE_END;
-
-    if (a->expires) {
-        if (memcmp(a->head + at, b->head + at, a->expires - at) != 0) {
-            return 0;
-        }
-        at = (size_t)a->expires + RESPONSE_DATE;
-    }
-    return !memcmp(a->head + at, b->head + at, a->head_len - at);
-}
-
 int response_is_same(const response *a, const response *b)
 {
     return a->head_len == b->head_len && a->slot == b->slot
@@ -429,12 +416,11 @@ int response_is_same(const response *a, const response *b)
            && (!a->env_len || !memcmp(a->env, b->env, a->env_len))
            && a->clocked == b->clocked && a->expires == b->expires
            && a->lifetime == b->lifetime && !memcmp(a->head, b->head, DATE_AT)
-           && is_same_head(a, b);
+           && response_expires_is_same(a->head, b->head, DATE_LINE_END,
+                                       a->head_len, a->expires);
 }
 
 int response_is_later(const response *a, const response *b)
 {
-    int64_t apart = a->date > b->date ? a->date - b->date : b->date - a->date;
-
-    return !a->clocked || apart >= (a->expires ? 1 : 2);
+    return response_expires_is_later(a->date, b->date, a->clocked, a->expires);
 }
