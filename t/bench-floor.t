@@ -83,7 +83,7 @@ my @children;
 # one may serve before the last is there
 $h->wait_for(sub {
     @children = map { m{^(\d+) \(floor\) \S $pid } ? $1 : () }
-        map { Test::Httpd::_slurp($_) } glob '/proc/[0-9]*/stat';
+        map { Test::Httpd::slurp($_) } glob '/proc/[0-9]*/stat';
     return @children == `nproc`;
 });
 is scalar @children, scalar(`nproc`) + 0, 'a process per CPU';

@@ -57,7 +57,7 @@ sub quick {
 
 sub pids {
     my ($httpd, $path) = @_;
-    return Test::Httpd::_slurp($httpd->root . '/logs/pid')
+    return Test::Httpd::slurp($httpd->root . '/logs/pid')
         =~ /^\Q$path\E (\d+)/mg;
 }
 

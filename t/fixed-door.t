@@ -80,7 +80,7 @@ $httpd->start;
 sub line_of {
     my ($path) = @_;
     return $httpd->wait_for(sub {
-        my ($l) = Test::Httpd::_slurp("$root/logs/who") =~ /^\Q$path\E (.*)/m;
+        my ($l) = Test::Httpd::slurp("$root/logs/who") =~ /^\Q$path\E (.*)/m;
         $l;
     }, 5) // '';
 }

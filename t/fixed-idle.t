@@ -91,7 +91,7 @@ for my $static ('on', 'off') {
     $h->wait_for(sub {
         %line = ();
         $line{$_}++ for grep {m{^/dynamic}} split /\n/,
-            Test::Httpd::_slurp($h->root . '/logs/kept');
+            Test::Httpd::slurp($h->root . '/logs/kept');
         ($line{"/dynamic 200 1 +"} // 0) >= $many + 100;
     }, 5);
     is_deeply \%line, {

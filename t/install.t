@@ -70,23 +70,23 @@ for my $name (sort keys %layouts) {
     my ($rc, $out) = run_make($apxs, $dest, 'install');
     is $rc, 0, "$name: installs into an empty directory" or diag $out;
     is_deeply files($dest), \@want, '  all files, where apxs says';
-    like Test::Httpd::_slurp("$dest$conf/cpuaffinity.load"),
+    like Test::Httpd::slurp("$dest$conf/cpuaffinity.load"),
         qr{^LoadModule cpuaffinity_module \Q$answers{LIBEXECDIR}\E/mod_cpu}m,
         '  and it loads what is installed';
 
     # an older version that nobody has edited
     put($_, "# old\n") for $file, "$dest$share/cpuaffinity.conf";
     ($rc, $out) = run_make($apxs, $dest, 'install');
-    is Test::Httpd::_slurp($file),
-        Test::Httpd::_slurp("$dest$share/cpuaffinity.conf"),
+    is Test::Httpd::slurp($file),
+        Test::Httpd::slurp("$dest$share/cpuaffinity.conf"),
         '  an unchanged file is replaced';
-    unlike Test::Httpd::_slurp($file), qr/^# old/, '  by the new one';
+    unlike Test::Httpd::slurp($file), qr/^# old/, '  by the new one';
 
     put($file, "# mine\n");
     ($rc, $out) = run_make($apxs, $dest, 'install');
     is $rc, 0, '  installs again';
-    is Test::Httpd::_slurp($file), "# mine\n", '  an edited file is left';
-    like Test::Httpd::_slurp("$file.dist"), qr/CPUAffinity/,
+    is Test::Httpd::slurp($file), "# mine\n", '  an edited file is left';
+    like Test::Httpd::slurp("$file.dist"), qr/CPUAffinity/,
         '  the new one is beside it';
     like $out, qr/edited.*\.dist/, '  and that is said';
 

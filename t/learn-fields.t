@@ -85,7 +85,7 @@ SKIP: {
         }
     }
     my %seen;
-    $seen{$_}++ for split /\n/, Test::Httpd::_slurp($reads);
+    $seen{$_}++ for split /\n/, Test::Httpd::slurp($reads);
     cmp_ok scalar keys %seen, '>', 10, 'looks at fields are seen';
     my @strange;
     for (sort keys %seen) {

@@ -39,7 +39,7 @@ for my $host (qw(a.test b.test)) {
 for my $log (qw(main own)) {
     my @lines = map {
         my %seen = map { $_ => 1 } grep !/ \/cpuaff/,
-            Test::Httpd::_slurp($_->root . "/logs/$log") =~ /^(.*)\n/mg;
+            Test::Httpd::slurp($_->root . "/logs/$log") =~ /^(.*)\n/mg;
         join "\n", sort keys %seen;
     } $t->both;
     is $lines[1], $lines[0], "the log '$log' is stock httpd's";

@@ -174,7 +174,7 @@ for my $way (sort keys %ways) {
             @$more, @$_)), [], ['X-Custom: a'];
         $differ ||= $answers[0] ne $answers[1];
     }
-    my $log = Test::Httpd::_slurp($t->stock->root . '/logs/seen');
+    my $log = Test::Httpd::slurp($t->stock->root . '/logs/seen');
     ok $differ || $log =~ m{^seen /$way/}m, "$way: the field tells";
 }
 ok $t->learned($t->request("/$_/without.txt", 'X-Other: a')),

@@ -7,16 +7,18 @@
 use strict;
 use warnings;
 use Test::More;
+use Test::Configurations qw(names targets write_targets table put_between
+    between summary);
 use Test::Survey;
 use Time::HiRes qw(time sleep);
 
 my $write = ($ENV{SURVEY} // '') eq 'write';
 my $docs = ($ENV{SURVEY} // '') eq 'docs';
-my %targets = -e 't/configs/TARGETS' ? Test::Survey::targets() : ();
+my %targets = -e 't/configs/TARGETS' ? targets() : ();
 my %only = map { $_ => 1 } split /,/, $ENV{ONLY} // '';
 my $n = $ENV{N} || 0;
 my $seed = $ENV{SEED} || 1 + (time ^ $$) % 1_000_000;
-my @names = $docs ? () : grep { !%only || $only{$_} } Test::Survey::names();
+my @names = $docs ? () : grep { !%only || $only{$_} } names();
 my $start = time;
 my $site = Test::Survey::site();
 sleep 0.1 until Test::Survey::is_settled($site);
@@ -45,19 +47,19 @@ for my $name (@names) {
     $s->finish;
 }
 if ($write || $docs) {
-    Test::Survey::write_targets(%targets) if $write;
-    Test::Survey::put_between('docs/configurations.md', 'configurations',
-        Test::Survey::table(%targets));
-    Test::Survey::put_between('README.md', 'configurations',
-        Test::Survey::summary(%targets));
+    write_targets(%targets) if $write;
+    put_between('docs/configurations.md', 'configurations',
+        table(%targets));
+    put_between('README.md', 'configurations',
+        summary(%targets));
 }
 diag "better than t/configs/TARGETS (make configurations): @better" if @better;
 diag sprintf '%d configurations in %.0f s', scalar @names, time - $start;
 
-is_deeply [ sort keys %targets ], [ Test::Survey::names() ],
+is_deeply [ sort keys %targets ], [ names() ],
     'TARGETS has each configuration' if !%only;
-is Test::Survey::between('docs/configurations.md', 'configurations'),
-    Test::Survey::table(%targets), 'docs/configurations.md is as TARGETS';
-is Test::Survey::between('README.md', 'configurations'),
-    Test::Survey::summary(%targets), 'README.md, too';
+is between('docs/configurations.md', 'configurations'),
+    table(%targets), 'docs/configurations.md is as TARGETS';
+is between('README.md', 'configurations'),
+    summary(%targets), 'README.md, too';
 done_testing;

@@ -55,7 +55,7 @@ for (@refused) {
 }
 # Each line that stock httpd writes, and no other.
 my @lines = map {
-    my %seen = map { $_ => 1 } grep !/cpuaff/, Test::Httpd::_slurp($_->root . '/logs/shown')
+    my %seen = map { $_ => 1 } grep !/cpuaff/, Test::Httpd::slurp($_->root . '/logs/shown')
         =~ /^(.*)\n/mg;
     join "\n", sort keys %seen;
 } $t->both;

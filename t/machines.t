@@ -55,7 +55,7 @@ sub plan_of {
     my $out = "$dir/out";
     system("timeout 30 $tool plan --affinity cpu --processes 2 @args"
         . " >$out 2>&1");
-    return ($? & 127 ? 128 + ($? & 127) : $? >> 8, Test::Httpd::_slurp($out));
+    return ($? & 127 ? 128 + ($? & 127) : $? >> 8, Test::Httpd::slurp($out));
 }
 
 sub both_cpus_once {
@@ -145,7 +145,7 @@ isnt $code, 0, 'the tool refuses a mask without a CPU of this machine';
     my @probe;
     for (1 .. 500) {
         @probe = split ' ',
-            Test::Httpd::_slurp("/proc/$pid/task/$pid/children");
+            Test::Httpd::slurp("/proc/$pid/task/$pid/children");
         last if @probe;
         select undef, undef, undef, 0.01;
     }

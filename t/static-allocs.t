@@ -35,7 +35,7 @@ END
 
 sub counts {
     my %n;
-    @n{@kinds} = unpack 'Q*', substr Test::Httpd::_slurp($counters), 0,
+    @n{@kinds} = unpack 'Q*', substr Test::Httpd::slurp($counters), 0,
         8 * @kinds;
     return %n;
 }

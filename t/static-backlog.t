@@ -56,7 +56,7 @@ sub serve {
 # What the kernel counts: connections for which a queue had no room.
 sub overflows {
     my @tcp = grep { /^TcpExt:/ }
-        split /\n/, Test::Httpd::_slurp('/proc/net/netstat');
+        split /\n/, Test::Httpd::slurp('/proc/net/netstat');
     my %v;
     @v{ split ' ', $tcp[0] } = split ' ', $tcp[1];
     return $v{ListenOverflows} // 0;

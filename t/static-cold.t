@@ -37,7 +37,7 @@ if (!$pid) {
         '-o', $out, '-p', $loop->{tid} or POSIX::_exit(127);
 }
 my $on = $h->wait_for(sub {
-    Test::Httpd::_slurp("$out.err") =~ /attached/;
+    Test::Httpd::slurp("$out.err") =~ /attached/;
 }, 10);
 my $before = $h->counter('loop_hits');
 my ($large, $small) = map Test::Client->new($h->port), 1, 2;
@@ -57,7 +57,7 @@ kill 'INT', $pid;
 waitpid $pid, 0;
 SKIP: {
     skip 'strace may not attach', 1 unless $on;
-    my $calls = Test::Httpd::_slurp($out);
+    my $calls = Test::Httpd::slurp($out);
     skip 'the file system keeps it in memory, or does not tell', 1
         unless $calls =~ /^preadv2.*EAGAIN/m;
     my ($looks) = scalar(() = $calls =~ /^preadv2.*EAGAIN/mg);

@@ -179,7 +179,7 @@ cmp_ok $t->hits - $before, '>', .9 * $n - 10, 'the loop answers them';
 sub lines {
     my %n;
     $n{$_}++ for grep !m{GET /cpuaffinity}, split /\n/,
-        Test::Httpd::_slurp($_[0]->root . '/logs/l');
+        Test::Httpd::slurp($_[0]->root . '/logs/l');
     return \%n;
 }
 # Learning asked the one more often than the other.

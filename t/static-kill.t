@@ -36,7 +36,7 @@ sub seated {
 # Which process has the server's end: {client's port => pid}.
 sub owners {
     my (%port, %owner);
-    for (split /\n/, Test::Httpd::_slurp('/proc/net/tcp')) {
+    for (split /\n/, Test::Httpd::slurp('/proc/net/tcp')) {
         my (undef, $local, $remote, @rest) = split ' ';
         my ($lp, $rp) = map { /:(\w+)$/ ? hex $1 : 0 } $local, $remote;
         $port{ $rest[6] } = $rp if $lp == $h->port && $rest[6];

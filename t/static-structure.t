@@ -42,7 +42,7 @@ sub calls {
             '-p', $loop->{tid} or POSIX::_exit(127);
     }
     my $on = $h->wait_for(sub {
-        Test::Httpd::_slurp("$out.err") =~ /attached/;
+        Test::Httpd::slurp("$out.err") =~ /attached/;
     }, 10);
     my $n = $sub->();
     sleep 0.2;
@@ -50,7 +50,7 @@ sub calls {
     kill 'INT', $pid;
     waitpid $pid, 0;
     my %calls = map { /^(\w+) +(\d+)\s*$/ ? ($1, $2) : () }
-        split /\n/, Test::Httpd::_slurp($out);
+        split /\n/, Test::Httpd::slurp($out);
     delete $calls{total};
     return $on ? \%calls : undef;
 }

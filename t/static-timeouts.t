@@ -72,7 +72,7 @@ sub is_open {
     my ($server, $client) = @_;
     my $pair = sprintf ':%04X \\S+:%04X 01 ', $server, $client;
     return grep { /$pair/ }
-        map Test::Httpd::_slurp("/proc/net/$_"), qw(tcp tcp6);
+        map Test::Httpd::slurp("/proc/net/$_"), qw(tcp tcp6);
 }
 
 # How long it lives when the client takes nothing of a long answer.

@@ -81,7 +81,7 @@ sub lines {
     my ($h, $port, $n) = @_;
     my @lines;
     $h->wait_for(sub {
-        @lines = split /\n/, Test::Httpd::_slurp($h->root . '/logs/where');
+        @lines = split /\n/, Test::Httpd::slurp($h->root . '/logs/where');
         return @lines >= $n;
     });
     s/\b$port->{p}\b/P/g, s/\b$port->{q}\b/Q/g for @lines;

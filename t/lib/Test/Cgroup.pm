@@ -24,8 +24,8 @@ sub reason { return $reason }
 # undef: no limit.
 sub cpu_quota {
     my @mounts = map { [ (split ' ')[ 1 .. 3 ] ] } split /\n/,
-        Test::Httpd::_slurp('/proc/mounts');
-    my $own = Test::Httpd::_slurp('/proc/self/cgroup');
+        Test::Httpd::slurp('/proc/mounts');
+    my $own = Test::Httpd::slurp('/proc/self/cgroup');
     my $least;
     for (@mounts) {
         my ($dir, $type, $options) = @$_;
@@ -39,9 +39,9 @@ sub cpu_quota {
         next unless defined $group;
         $group =~ s{/+\z}{};
         while (1) {
-            my $text = Test::Httpd::_slurp("$dir$group/cpu.max")
-                || Test::Httpd::_slurp("$dir$group/cpu.cfs_quota_us")
-                . Test::Httpd::_slurp("$dir$group/cpu.cfs_period_us");
+            my $text = Test::Httpd::slurp("$dir$group/cpu.max")
+                || Test::Httpd::slurp("$dir$group/cpu.cfs_quota_us")
+                . Test::Httpd::slurp("$dir$group/cpu.cfs_period_us");
             my ($quota, $period) = $text =~ /^(\d+)\s+(\d+)$/m;
             $least = $quota / $period
                 if $period && (!$least || $quota / $period < $least);
@@ -54,8 +54,8 @@ sub cpu_quota {
 # The directories where a group can be made, with the version.
 sub _places {
     my @mounts = map { [ (split ' ')[ 1 .. 3 ] ] } split /\n/,
-        Test::Httpd::_slurp('/proc/mounts');
-    my $own = Test::Httpd::_slurp('/proc/self/cgroup');
+        Test::Httpd::slurp('/proc/mounts');
+    my $own = Test::Httpd::slurp('/proc/self/cgroup');
     my @places;
     for (@mounts) {
         my ($dir, $type, $options) = @$_;
@@ -67,7 +67,7 @@ sub _places {
             (my $beside = $dir . $1) =~ s{/[^/]*\z}{};
             push @places, [ 2, $beside ]
                 if length $beside >= length $dir
-                && Test::Httpd::_slurp("$beside/cgroup.subtree_control")
+                && Test::Httpd::slurp("$beside/cgroup.subtree_control")
                 =~ /\bmemory\b/;
         }
     }
@@ -103,17 +103,17 @@ sub memory {
 # A group whose processes run on those CPUs (version 1); undef: not here.
 sub cpuset {
     my ($class, $cpus) = @_;
-    my ($above) = Test::Httpd::_slurp('/proc/mounts')
+    my ($above) = Test::Httpd::slurp('/proc/mounts')
         =~ /^\S+ (\S+) cgroup \S*\bcpuset\b/m
         or return _none('no cpuset of version 1');
-    my ($own) = Test::Httpd::_slurp('/proc/self/cgroup')
+    my ($own) = Test::Httpd::slurp('/proc/self/cgroup')
         =~ /^\d+:cpuset:(\S+)/m;
     $above .= $own if defined $own && $own ne '/';
     our $made;
     my $dir = "$above/cpuaff-test-$$-" . ++$made;
     mkdir $dir or return _none("$dir: $!");
     my $self = bless { dir => $dir, version => 1, owner => $$ }, $class;
-    (my $mems = Test::Httpd::_slurp("$above/cpuset.mems")) =~ s/\s+\z//;
+    (my $mems = Test::Httpd::slurp("$above/cpuset.mems")) =~ s/\s+\z//;
     return $self if _write("$dir/cpuset.mems", $mems) && $self->cpus($cpus);
     return _none("$dir/cpuset.cpus: $!");
 }
@@ -134,7 +134,7 @@ sub prefix {
 
 sub _count {
     my ($self, $file, $re) = @_;
-    my ($n) = Test::Httpd::_slurp("$self->{dir}/$file") =~ $re;
+    my ($n) = Test::Httpd::slurp("$self->{dir}/$file") =~ $re;
     return $n // 0;
 }
 
@@ -155,7 +155,7 @@ sub killed {
 # Processes in it.
 sub processes {
     my ($self) = @_;
-    return split /\n/, Test::Httpd::_slurp("$self->{dir}/cgroup.procs");
+    return split /\n/, Test::Httpd::slurp("$self->{dir}/cgroup.procs");
 }
 
 sub remove {

@@ -26,6 +26,8 @@ use JSON::PP ();
 use POSIX qw(:sys_wait_h);
 use Socket qw(SOCK_DGRAM);
 use Test::More ();
+use Test::Processes qw(slurp cpus lacks_two_cpus);
+use parent -norequire, 'Test::Processes';
 use Time::HiRes qw(sleep time);
 
 my $apxs = $ENV{APXS} || (-x '/usr/bin/apxs' ? '/usr/bin/apxs' : 'apxs');
@@ -45,20 +47,6 @@ sub libexec { my $d = `$apxs -q LIBEXECDIR`; chomp $d; return $d }
 sub build_dir { return abs_path($ENV{BUILD} || 'build') }
 
 sub slow { return ($ENV{SANITIZER} || $ENV{SLOW}) ? 4 : 1 }
-
-# The CPUs that this test, and so what it starts, may use, ascending.
-sub cpus {
-    my ($list) =
-        _slurp('/proc/self/status') =~ /^Cpus_allowed_list:\s*(\S+)/m;
-    return map { /(\d+)-(\d+)/ ? ($1 .. $2) : $_ } split /,/, $list;
-}
-
-# Why a test that places threads on CPUs 0 and 1 cannot run here; or ''.
-sub lacks_two_cpus {
-    my @cpus = cpus();
-    return '' if @cpus > 1 && $cpus[0] == 0 && $cpus[1] == 1;
-    return "needs CPUs 0 and 1, may use @cpus";
-}
 
 # A TCP port on 127.0.0.1 that was free a moment ago.
 sub free_port {
@@ -155,7 +143,7 @@ sub settle {
 # With FixedStatic on, what is there at the start may be learned at once.
 sub _may_learn {
     my ($self) = @_;
-    return _slurp("$self->{root}/httpd.conf") =~ /^\s*FixedStatic\s+on\b/mi
+    return slurp("$self->{root}/httpd.conf") =~ /^\s*FixedStatic\s+on\b/mi
         ? $self->settle : $self;
 }
 
@@ -239,15 +227,7 @@ sub run {
     }
     waitpid $pid, 0;
     my $code = $? >> 8;
-    return ($code, _slurp($out));
-}
-
-sub _slurp {
-    my ($path) = @_;
-    open my $fh, '<', $path or return '';
-    local $/;
-    my $text = <$fh>;
-    return $text // '';
+    return ($code, slurp($out));
 }
 
 # Starts httpd in the foreground as our child and waits until it answers (or
@@ -272,7 +252,7 @@ sub start {
         if (waitpid($pid, WNOHANG) == $pid) {
             delete $self->{pid};
             die "httpd ended at start (status $?):\n" . $self->log
-                . _slurp("$self->{root}/logs/stdout");
+                . slurp("$self->{root}/logs/stdout");
         }
         if ($o{wait} && $o{wait} eq 'pid') {
             return $self if -s "$self->{root}/run/httpd.pid";
@@ -292,82 +272,7 @@ sub start {
     die "httpd does not answer:\n" . $self->log;
 }
 
-# Waits a moment for the threads of a child, and of those that have begun to
-# have some: with few of them httpd closes kept connections, as it does when
-# all are busy. Programs that log, and mod_cgid's daemon, have one thread.
-sub with_threads {
-    my ($self) = @_;
-    my $all = $self->_all_threads or return $self;
-    $self->wait_for(sub {
-        my @n = map { _threads_of($_) } $self->children;
-        return !@n || grep({ $_ >= $all } @n)
-            && !grep { $_ > 1 && $_ < $all } @n;
-    }, 5);
-    return $self;
-}
-
-# How many threads a child has at least, the listener and the main thread
-# included; 0: none, or the configuration does not tell.
-sub _all_threads {
-    my ($self) = @_;
-    my ($workers) = reverse _slurp("$self->{root}/httpd.conf")
-        =~ /^ThreadsPerChild (\d+)/mg;
-    return $self->{mpm} eq 'prefork' || !$workers ? 0 : $workers + 2;
-}
-
-sub _threads_of { my @t = glob "/proc/$_[0]/task/*"; return scalar @t }
-
 sub parent { $_[0]{pid} }
-
-# Stops processes, and waits until every thread of them stands still: the one
-# that takes the signal stops the others when it gets a CPU. @return true then
-sub freeze {
-    my ($self, @pids) = @_;
-    kill 'STOP', @pids;
-    return $self->wait_for(sub {
-        !grep { _slurp($_) !~ /\) [TtZX] / }
-            map glob("/proc/$_/task/*/stat"), @pids;
-    }, 10);
-}
-
-# Process ids of the children that are of the parent and alive, ascending.
-sub children {
-    my ($self) = @_;
-    my @pids;
-    for my $stat (glob '/proc/[0-9]*/stat') {
-        my $text = _slurp($stat);
-        my ($pid, $state, $ppid) = $text =~ /^(\d+) \(.*\) (\S) (\d+)/s
-            or next;
-        push @pids, $pid if $ppid == $self->{pid} && $state ne 'Z';
-    }
-    @pids = sort { $a <=> $b } @pids;
-    return @pids;
-}
-
-# Threads of all children, or of those pids given in pids => [...]: hashes of
-# pid, tid, name, role (listener worker static main other), index, cpus
-# (Cpus_allowed_list). With a role given only those.
-sub threads {
-    my ($self, $role, %o) = @_;
-    my @rows;
-    for my $pid (@{ $o{pids} || [ $self->children ] }) {
-        for my $dir (glob "/proc/$pid/task/[0-9]*") {
-            my ($tid) = $dir =~ /(\d+)$/;
-            my $name = _slurp("$dir/comm");
-            my ($cpus) = _slurp("$dir/status")
-                =~ /^Cpus_allowed_list:\s*(\S+)/m or next;
-            chomp $name;
-            my ($r, $i) = $name =~ m{^httpd/listen} ? ('listener', 0)
-                : $name =~ m{^httpd/w(\d+)} ? ('worker', $1 + 0)
-                : $name =~ m{^httpd/static} ? ('static', 0)
-                : $tid == $pid ? ('main', 0) : ('other', 0);
-            next if $role && $r ne $role;
-            push @rows, { pid => $pid, tid => $tid, name => $name,
-                role => $r, index => $i, cpus => $cpus };
-        }
-    }
-    return @rows;
-}
 
 # Waits until the condition is true, at most the seconds given (times 4 under
 # a sanitizer). @return its value, or false
@@ -395,9 +300,9 @@ sub get {
     system 'timeout', 20, 'curl', '-sS', '-k', '-m', 15, '-D', $head, '-o',
         $body, '-g', '--path-as-is', @{ $o{args} || [] },
         "$scheme://$host:$port$path";
-    my $h = _slurp($head);
+    my $h = slurp($head);
     my @status = $h =~ m{^HTTP/\S+ (\d+)}mg;
-    return { status => $status[-1] // 0, head => $h, body => _slurp($body),
+    return { status => $status[-1] // 0, head => $h, body => slurp($body),
         curl => $? >> 8 };
 }
 
@@ -430,7 +335,7 @@ sub learn {
     }, 10);
 }
 
-sub log { _slurp("$_[0]{root}/logs/error_log") }
+sub log { slurp("$_[0]{root}/logs/error_log") }
 
 # Seats whose sockets a neighbour serves just now, as the log tells (at info).
 # A process that comes late or stands still is served by its neighbour, which
@@ -494,22 +399,6 @@ sub graceful {
         20);
 }
 
-# How many descriptors a process has open.
-sub descriptors {
-    my ($self, $pid) = @_;
-    my @fds = glob "/proc/$pid/fd/*";
-    return scalar @fds;
-}
-
-# CPU time that it has used, in clock ticks (a hundredth of a second).
-sub cpu_ticks {
-    my ($self, $pid) = @_;
-    my $stat = _slurp("/proc/$pid/stat");
-    $stat =~ s/.*\) //s;
-    my @f = split ' ', $stat;
-    return $f[11] + $f[12];
-}
-
 # Stops httpd (TERM, or the signal given) and waits; KILL after 20 seconds.
 # @return true when it ended by itself
 sub stop {
@@ -542,7 +431,7 @@ sub finish {
             |AH0005[12]|exit\ signal|core\ dumped|stack\ smashing/x;
         push @bad, $line unless $allow && $line =~ $allow;
     }
-    push @bad, split /\n/, _slurp($_)
+    push @bad, split /\n/, slurp($_)
         for glob "$self->{root}/sanitizer/*";
     push @bad, "core file $_" for glob "$self->{root}/cores/*";
     Test::More::ok(!@bad, 'error log is clean, httpd stopped')

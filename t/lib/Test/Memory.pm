@@ -17,9 +17,9 @@ use Time::HiRes qw(time);
 # figure in status is not exact, it is off by some pages for each CPU.
 sub anonymous {
     my ($pid) = @_;
-    my ($kib) = Test::Httpd::_slurp("/proc/$pid/smaps_rollup") =~ /^Anonymous:\s+(\d+) kB/m;
+    my ($kib) = Test::Httpd::slurp("/proc/$pid/smaps_rollup") =~ /^Anonymous:\s+(\d+) kB/m;
     return $kib
-        // (Test::Httpd::_slurp("/proc/$pid/status") =~ /^RssAnon:\s+(\d+) kB/m)[0];
+        // (Test::Httpd::slurp("/proc/$pid/status") =~ /^RssAnon:\s+(\d+) kB/m)[0];
 }
 
 # The memory of a server as a graceful restart leaves it, nobody asking for

@@ -28,7 +28,7 @@ our @third = qw(auth_gssapi fcgid upload_progress wsgi xsendfile);
 
 # The table, but for what has to see each request.
 sub known {
-    return Test::Httpd::_slurp('src/learn/modules_known.c')
+    return Test::Httpd::slurp('src/learn/modules_known.c')
         =~ /\{"mod_(\w+)\.c", MODULES_(?!NEVER)/g;
 }
 
