@@ -26,7 +26,7 @@ use JSON::PP ();
 use POSIX qw(:sys_wait_h);
 use Socket qw(SOCK_DGRAM);
 use Test::More ();
-use Test::Processes qw(slurp cpus lacks_two_cpus);
+use Test::Processes qw(slurp cpus lacks_two_cpus threads_of);
 use parent -norequire, 'Test::Processes';
 use Time::HiRes qw(sleep time);
 

@@ -32,7 +32,7 @@ sub settled {
     my ($last, $since) = ('', time);
     $h->wait_for(sub {
         my @c = $h->children;
-        my %threads = map { (Test::Httpd::_threads_of($_) => 1) } @c;
+        my %threads = map { (Test::Httpd::threads_of($_) => 1) } @c;
         my $now = join ' ', @c, sort keys %threads;
         ($last, $since) = ($now, time) if $now ne $last;
         return @c == $n && keys %threads == 1 && time - $since >= 0.5

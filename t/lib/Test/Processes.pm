@@ -9,7 +9,7 @@ use warnings;
 use Exporter qw(import);
 use Time::HiRes qw(sleep time);
 
-our @EXPORT_OK = qw(slurp cpus lacks_two_cpus);
+our @EXPORT_OK = qw(slurp cpus lacks_two_cpus threads_of);
 
 # A file's bytes; '' if there is none to read.
 sub slurp {
@@ -41,7 +41,7 @@ sub with_threads {
     my ($self) = @_;
     my $all = $self->_all_threads or return $self;
     $self->wait_for(sub {
-        my @n = map { _threads_of($_) } $self->children;
+        my @n = map { threads_of($_) } $self->children;
         return !@n || grep({ $_ >= $all } @n)
             && !grep { $_ > 1 && $_ < $all } @n;
     }, 5);
@@ -57,7 +57,8 @@ sub _all_threads {
     return $self->{mpm} eq 'prefork' || !$workers ? 0 : $workers + 2;
 }
 
-sub _threads_of { my @t = glob "/proc/$_[0]/task/*"; return scalar @t }
+# How many threads a process has.
+sub threads_of { my @t = glob "/proc/$_[0]/task/*"; return scalar @t }
 
 # Stops processes, and waits until every thread of them stands still: the one
 # that takes the signal stops the others when it gets a CPU. @return true then
