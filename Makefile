@@ -42,7 +42,7 @@ SAY     := @$(if $(V),:,echo)
 DEPS := apache2-bin apache2-dev libhwloc-dev libjansson-dev pkg-config gcc make perl curl \
 	clang clang-format clang-tidy valgrind libclang-rt-14-dev libpcre2-dev \
 	python3 nghttp2-client util-linux libc6-dev media-types openssl strace \
-	apache2-utils
+	apache2-utils libnet-ssleay-perl libffi-platypus-perl wget
 DEPS_BENCH := wrk nginx libnginx-mod-http-lua lighttpd haproxy r-base-core \
 	r-cran-ggplot2 r-cran-svglite iproute2
 

@@ -4,7 +4,7 @@ package Test::Client;
 # One connection, byte by byte if need be, with time limits on everything.
 #
 #   my $c = Test::Client->new($port, rcvbuf => 4096);
-#   # mss => 536: the server's buffer is small, too
+#   # mss => 536: the server's buffer is small, too; from => '127.0.0.2'
 #   $c->send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
 #   my $r = $c->answer;    # {status, head, body}; undef when the end came
 #   $c->end;               # 'end', 'reset', or '' when it stays open
@@ -24,6 +24,8 @@ sub new {
     setsockopt $s, IPPROTO_TCP, TCP_NODELAY, 1;
     setsockopt $s, SOL_SOCKET, SO_RCVBUF, $o{rcvbuf} if $o{rcvbuf};
     setsockopt $s, IPPROTO_TCP, TCP_MAXSEG, $o{mss} if $o{mss};
+    bind $s, pack_sockaddr_in(0, inet_aton($o{from})) or die "bind: $!"
+        if $o{from};
     connect $s, pack_sockaddr_in($port, inet_aton('127.0.0.1'))
         or die "connect: $!";
     $s->blocking(0);

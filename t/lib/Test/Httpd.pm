@@ -116,6 +116,9 @@ sub new {
 sub root { $_[0]{root} }
 sub port { $_[0]{port} }
 
+# The port that @TLS@ stands for in a configuration.
+sub tls_port { return $_[0]{tls_port} //= free_port() }
+
 sub write_file {
     my ($self, $name, $text, $mode) = @_;
     my $path = "$self->{root}/$name";
@@ -147,8 +150,8 @@ sub _may_learn {
         ? $self->settle : $self;
 }
 
-# (Re)writes httpd.conf around the test's own text; @ROOT@ and @PORT@ in it
-# are replaced. @return its path
+# (Re)writes httpd.conf around the test's own text; @ROOT@, @PORT@ and @TLS@
+# in it are replaced. @return its path
 sub write_conf {
     my ($self, $text) = @_;
     my $root = $self->{root};
@@ -188,6 +191,7 @@ END
     $conf =~ s/^TypesConfig.*\n//m unless -e '/etc/mime.types';
     $conf =~ s/\@ROOT\@/$root/g;
     $conf =~ s/\@PORT\@/$self->{port}/g;
+    $conf =~ s/\@TLS\@/$self->tls_port/ge;
     return $self->write_file('httpd.conf', $conf);
 }
 

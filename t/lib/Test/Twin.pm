@@ -13,6 +13,9 @@ package Test::Twin;
 #   $t->same('what', $request, from => '127.0.0.2');
 #   $t->hits;                           # answers of the loop so far
 #   $t->finish;
+#
+# tls => {...}, of a question or of new() for all that give none, is a TLS
+# connection (its options are those of Test::TLS) to the port @TLS@.
 
 use strict;
 use warnings;
@@ -45,6 +48,10 @@ END
     (my $off = $conf) =~ s/^\s*Fixed\w+ .*\n//mg;
     $off =~ s/<Location \/cpuaffinity>.*?<\/Location>\n//s;
     my $listen = Test::Httpd::listener();
+    if ($self->{tls} = $o{tls}) {
+        require Test::TLS;
+        $listen .= $listen =~ s/\@PORT\@/\@TLS\@/r;
+    }
     $self->{stock} = Test::Httpd->new(conf => $off, modules => $modules,
         module => 0, listen => $listen);
     $self->{fixed} = Test::Httpd->new(
@@ -98,10 +105,23 @@ sub request {
 }
 
 sub _connect {
-    my ($h, $from) = @_;
+    my ($h, $from, $tls) = @_;
+    return Test::TLS->new($h->tls_port, from => $from, %$tls) if $tls;
     return IO::Socket::INET->new(PeerAddr => '127.0.0.1',
         PeerPort => $h->port, $from ? (LocalAddr => $from) : (),
         Timeout => 5) || die "connect: $!";
+}
+
+# Some more bytes of an answer. @return how many; 0: no more are to come
+sub _more {
+    my ($s, $all) = @_;
+    if ($s->isa('Test::TLS')) {
+        my $n = length $s->{in} || $s->more(5);
+        $$all .= substr $s->{in}, 0, $n, '';
+        return $n;
+    }
+    return 0 unless IO::Select->new($s)->can_read(5);
+    return sysread($s, $$all, 65536, length $$all) || 0;
 }
 
 # Reads one answer to a GET (HEAD with head => 1), as far as its
@@ -109,9 +129,7 @@ sub _connect {
 sub _answer {
     my ($s, $head) = @_;
     my ($all, $end, $want) = ('', time + 10);
-    my $select = IO::Select->new($s);
-    while (time < $end && $select->can_read(5)) {
-        sysread $s, $all, 65536, length $all or last;
+    while (time < $end && _more($s, \$all)) {
         next unless $all =~ /\r\n\r\n/;
         my $at = $+[0];
         if ($all =~ /^Transfer-Encoding: chunked/m) {
@@ -155,10 +173,11 @@ sub _expires {
 # and whether the connection was closed, with dates masked (not with raw => 1)
 sub ask {
     my ($self, $h, $requests, %o) = @_;
-    my $s = _connect($h, $o{from});
+    my $tls = exists $o{tls} ? $o{tls} : $self->{tls};
+    my $s = _connect($h, $o{from}, $tls);
     my @answers;
     for my $r (ref $requests ? @$requests : $requests) {
-        print {$s} $r;
+        $tls ? $s->send($r) : print {$s} $r;
         push @answers, _answer($s, scalar $r =~ /^HEAD/);
         for ($answers[-1]) {
             # of a file of the future: when httpd came to look, which may be
@@ -176,8 +195,9 @@ sub ask {
     }
     my $port = $h->port;
     my $root = $h->root;
-    s/\b$port\b/PORT/g, s/\Q$root\E/ROOT/g for @answers;
-    close $s;
+    my $sealed = $tls ? $h->tls_port : 0;
+    s/\b$port\b/PORT/g, s/\b$sealed\b/TLS/g, s/\Q$root\E/ROOT/g for @answers;
+    $tls ? $s->close : close $s;
     return @answers;
 }
 
