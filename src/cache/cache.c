@@ -3,12 +3,9 @@
 
 #include "cache/cache_304.h"
 #include "cache/cache_file.h"
-#include "cache/cache_store.h"
-#include "base/siphash.h"
+#include "cache/cache_table.h"
 #include "http/request.h"
 #include "http/response.h"
-
-#include <apr_general.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,47 +13,9 @@
 /* Longer paths are not learned. */
 #define PATH_LONGEST 4096
 
-/* Where an entry is. New ones are on trial; the first hit protects them.
- * A flood of new keys only ever pushes out entries on trial. */
-enum segment {
-    TRIAL,
-    PROTECTED,
-    SEGMENTS
-};
-
-/* An entry and what callers do not see of it; its key, path and head follow. */
-typedef struct node {
-    cache_entry pub;
-    cache_store_user user;
-    struct node *next; /* in its bucket */
-    uint64_t hash;
-    list order; /* in its segment, the last used in front */
-    enum segment segment;
-    int gone; /* out of the table, kept for its holders */
-    int64_t learned;
-    int64_t asked;  /* when httpd was last asked to renew it */
-    int64_t looked; /* when the path was last seen to be the file */
-    int64_t touched;
-    cache_file_id id;
-    size_t key_len;
-    char bytes[];
-} node;
-
-struct cache {
-    cache_config config;
-    cachestore store;
-    node **buckets;
-    size_t mask;
-    list segments[SEGMENTS];
-    unsigned entries;
-    unsigned protected;
-    cache_stats stats; /* only its counters are kept here */
-};
-
 cache *cache_make(const cache_config *config)
 {
     cache *c;
-    size_t buckets = 16;
 
     if (config->entries == 0) {
         return NULL;
@@ -65,52 +24,14 @@ cache *cache_make(const cache_config *config)
     if (!c) {
         return NULL;
     }
-    while (buckets < config->entries) {
-        buckets *= 2;
-    }
     c->config = *config;
-    c->mask = buckets - 1;
-    c->buckets = calloc(buckets, sizeof(node *));
-    list_init(&c->segments[TRIAL]);
-    list_init(&c->segments[PROTECTED]);
-    if (!c->buckets || cache_store_init(&c->store, &c->config, buckets)) {
+    if (cache_table_init(c)
+        || cache_store_init(&c->store, &c->config, c->mask + 1)) {
         free(c->buckets);
         free(c);
         return NULL;
     }
     return c;
-}
-
-static node *of(cache_entry *e)
-{
-    return LIST_OF(e, node, pub);
-}
-
-static void free_node(node *n)
-{
-    cache_304_drop(&n->pub);
-    free(n);
-}
-
-/* Takes it out of the table; freed now or when its last holder releases it. */
-static void take_out(cache *c, node *n)
-{
-    node **at;
-
-    for (at = &c->buckets[n->hash & c->mask]; *at != n; at = &(*at)->next) {
-        ;
-    }
-    *at = n->next;
-    list_remove(&n->order);
-    c->entries--;
-    c->protected -= n->segment == PROTECTED;
-    cache_store_detach(&c->store, &n->user, n->user.holds > 0);
-    if (n->user.holds) {
-        n->gone = 1;
-    }
-    else {
-        free_node(n);
-    }
 }
 
 void cache_clear(cache *c)
@@ -119,7 +40,7 @@ void cache_clear(cache *c)
 
     for (s = 0; s < SEGMENTS; s++) {
         while (!list_empty(&c->segments[s])) {
-            take_out(c, LIST_OF(c->segments[s].next, node, order));
+            cache_table_remove(c, LIST_OF(c->segments[s].next, node, order));
         }
     }
 }
@@ -135,46 +56,26 @@ void cache_free(cache *c)
     free(c);
 }
 
-static node *find(cache *c, uint64_t hash, const void *key, size_t len)
+/* May it answer a request with the query that @a hash is of? */
+static int is_for(const node *n, uint64_t hash)
 {
-    node *n;
-
-    for (n = c->buckets[hash & c->mask]; n; n = n->next) {
-        if (n->hash == hash && n->key_len == len
-            && !memcmp(n->bytes, key, len)) {
-            return n;
-        }
-    }
-    return NULL;
+    return n->pub.any || n->query == hash;
 }
 
-cache_entry *cache_find(cache *c, const void *key, size_t len)
+cache_entry *cache_find(cache *c, const cache_key *key)
 {
-    node *n = find(c, siphash_13(c->config.secret, key, len), key, len);
+    uint64_t hash = key->len ? cache_table_hash(c, key, key->len) : 0;
+    node *n = key->len ? cache_table_find(c, hash, key, key->len) : NULL;
 
-    if (!n) {
+    if (!n && key->base != key->len) {
+        n = cache_table_find(c, cache_table_hash(c, key, key->base), key,
+                             key->base);
+    }
+    if (!n || (key->len ? !is_for(n, hash) : !n->pub.any)) {
         c->stats.misses++;
         return NULL;
     }
     return &n->pub;
-}
-
-/* Moves an entry to the front of the protected ones, the last of which goes
- * back on trial when they are more than four fifths of all. */
-static void protect(cache *c, node *n)
-{
-    if (n->segment == TRIAL) {
-        n->segment = PROTECTED;
-        c->protected ++;
-    }
-    list_front(&c->segments[PROTECTED], &n->order);
-    if (c->protected > c->config.entries - c->config.entries / 5) {
-        node *last = LIST_OF(c->segments[PROTECTED].prev, node, order);
-
-        last->segment = TRIAL;
-        c->protected --;
-        list_front(&c->segments[TRIAL], &last->order);
-    }
 }
 
 /* Once per VALID: is the path still the file? In between, only a file that is
@@ -189,7 +90,7 @@ static int look(cache *c, node *n, int64_t now)
             return 1;
         }
         c->stats.stale++;
-        take_out(c, n);
+        cache_table_remove(c, n);
         return 0;
     }
     c->stats.validations++;
@@ -199,7 +100,7 @@ static int look(cache *c, node *n, int64_t now)
         return 1;
     case CACHE_FILE_CHANGED:
         c->stats.stale++;
-        take_out(c, n);
+        cache_table_remove(c, n);
         return 0;
     default:
         return 0;
@@ -208,7 +109,7 @@ static int look(cache *c, node *n, int64_t now)
 
 int cache_may_use(cache *c, cache_entry *e, int64_t now)
 {
-    node *n = of(e);
+    node *n = cache_table_node(e);
 
     if (!e->live) {
         return 0;
@@ -226,7 +127,7 @@ int cache_may_use(cache *c, cache_entry *e, int64_t now)
     /* within one millisecond the order does not matter */
     if (n->touched != now) {
         n->touched = now;
-        protect(c, n);
+        cache_table_protect(c, n);
         cache_store_touch(&c->store, &n->user);
     }
     e->hits++;
@@ -236,12 +137,12 @@ int cache_may_use(cache *c, cache_entry *e, int64_t now)
 
 void cache_distrust(cache_entry *e)
 {
-    of(e)->looked = INT64_MIN / 2;
+    cache_table_node(e)->looked = INT64_MIN / 2;
 }
 
 int cache_is_due(cache_entry *e, int64_t now)
 {
-    node *n = of(e);
+    node *n = cache_table_node(e);
     int64_t sooner = (int64_t)((n->hash >> 32) % (CACHE_SOONER / 2));
 
     if (now - n->learned < CACHE_AGE - CACHE_SOONER + sooner
@@ -254,7 +155,7 @@ int cache_is_due(cache_entry *e, int64_t now)
 
 void cache_hold(cache_entry *e)
 {
-    node *n = of(e);
+    node *n = cache_table_node(e);
 
     n->user.holds++;
     n->user.file->holds++;
@@ -262,19 +163,19 @@ void cache_hold(cache_entry *e)
 
 void cache_release(cache *c, cache_entry *e)
 {
-    node *n = of(e);
+    node *n = cache_table_node(e);
 
     n->user.file->holds--;
     if (--n->user.holds == 0 && n->gone) {
         cache_store_unref(&c->store, n->user.file);
-        free_node(n);
+        cache_table_free(n);
     }
 }
 
 void cache_forget(cache *c, cache_entry *e)
 {
-    if (!of(e)->gone) {
-        take_out(c, of(e));
+    if (!cache_table_node(e)->gone) {
+        cache_table_remove(c, cache_table_node(e));
     }
 }
 
@@ -287,7 +188,7 @@ static void take_out_file(cache *c, cache_store_file *f)
 
         /* It leaves the list: a reference of ours keeps the file.
          * NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
-        take_out(c, of(u->entry));
+        cache_table_remove(c, cache_table_node(u->entry));
     }
     cache_store_unref(&c->store, f);
 }
@@ -299,7 +200,7 @@ static void take_out_all(cache *c, node *n)
     cache_file_id id = n->id;
 
     if (!f) {
-        take_out(c, n);
+        cache_table_remove(c, n);
         return;
     }
     for (; f; f = cache_store_any(&c->store, &id)) {
@@ -309,58 +210,12 @@ static void take_out_all(cache *c, node *n)
 
 void cache_forget_file(cache *c, cache_entry *e)
 {
-    take_out_all(c, of(e));
+    take_out_all(c, cache_table_node(e));
 }
 
 unsigned cache_shed(cache *c, unsigned n)
 {
     return cache_store_shed(&c->store, n);
-}
-
-/* Evicts the least recently used entries, those on trial first. */
-static void make_room(cache *c)
-{
-    while (c->entries >= c->config.entries) {
-        list *s = &c->segments[TRIAL];
-
-        if (list_empty(s)) {
-            s = &c->segments[PROTECTED];
-        }
-        take_out(c, LIST_OF(s->prev, node, order));
-        c->stats.evicted++;
-    }
-}
-
-/* A new entry: seen once, on trial. */
-static node *insert(cache *c, uint64_t hash, const void *key, size_t len,
-                    const response *a, const char *path)
-{
-    size_t path_size = strlen(path) + 1;
-    size_t tag_at =
-        APR_ALIGN_DEFAULT(sizeof(node) + len + path_size + response_bytes(a));
-    node *n = malloc(tag_at + c->config.tag_size);
-
-    if (!n) {
-        return NULL;
-    }
-    memset(n, 0, sizeof(*n));
-    make_room(c);
-    n->hash = hash;
-    n->key_len = len;
-    n->user.entry = &n->pub;
-    n->touched = -1;
-    memcpy(n->bytes, key, len);
-    memcpy(n->bytes + len, path, path_size);
-    n->pub.path = n->bytes + len;
-    response_copy(&n->pub.answer, a, n->bytes + len + path_size);
-    n->pub.tag = (char *)n + tag_at;
-    n->next = c->buckets[hash & c->mask];
-    c->buckets[hash & c->mask] = n;
-    n->segment = TRIAL;
-    list_init(&n->order);
-    list_front(&c->segments[TRIAL], &n->order);
-    c->entries++;
-    return n;
 }
 
 static void put_tag(const cache *c, node *n, const void *tag)
@@ -421,67 +276,125 @@ static cache_outcome confirm(cache *c, node *n, char **body, int64_t now)
     }
 }
 
-cache_outcome cache_learn_body(cache *c, const void *key, size_t len,
+/* Another answer than the entry's, which is gone then. @a same: it is of the
+ * same file */
+static cache_outcome replace(cache *c, node *n, const response *a, int same,
+                             int by_query)
+{
+    if (same && by_query) {
+        cache_table_remove(c, n);
+        return CACHE_BY_QUERY;
+    }
+    /* Another body of the same file: its bytes may have changed where
+     * nothing else of it shows it. */
+    if (same && response_is_encoded(a)) {
+        take_out_all(c, n);
+    }
+    else {
+        cache_table_remove(c, n);
+    }
+    return CACHE_CHANGED;
+}
+
+/* An answer for a key that has an entry. @return CACHE_CHANGED: it has none
+ * any more */
+static cache_outcome compare(cache *c, node *n, const node *said,
+                             const response *a, int64_t now, const void *tag,
+                             char **body)
+{
+    int same = cache_file_is_same(&n->id, &said->id);
+    int other = n->query != said->query;
+
+    if (other && !said->pub.any) {
+        cache_table_remove(c, n);
+        return CACHE_CHANGED;
+    }
+    if (!same || strcmp(n->pub.path, said->pub.path) != 0
+        || !response_is_same(&n->pub.answer, a)) {
+        return replace(c, n, a, same, other);
+    }
+    if (!response_is_later(&n->pub.answer, a)) {
+        return CACHE_ONCE;
+    }
+    n->pub.any |= other;
+    put_tag(c, n, tag);
+    return confirm(c, n, body, now);
+}
+
+/* Is it fit to be kept? */
+static int is_fit(const cache_key *key, const response *a, const char *path,
+                  const cache_file_id *id)
+{
+    return key->len && key->len <= REQUEST_KEY && key->base
+           && key->base <= key->len && path[0] == '/'
+           && strlen(path) <= PATH_LONGEST
+           && (response_is_encoded(a) || id->size == a->size);
+}
+
+/* How much of a key is to be learned under. Who reads the query may have come
+ * lately: then what stood for all is forgotten. */
+static size_t length_of(cache *c, const cache_key *key)
+{
+    node *n;
+
+    if (key->shared || key->base == key->len) {
+        return key->base;
+    }
+    n = cache_table_find(c, cache_table_hash(c, key, key->base), key,
+                         key->base);
+    if (n && n->pub.any) {
+        cache_table_remove(c, n);
+    }
+    return key->len;
+}
+
+cache_outcome cache_learn_body(cache *c, const cache_key *key,
                                const response *a, const char *path,
                                const struct stat *st, int64_t now,
                                const void *tag, char **body)
 {
-    uint64_t hash = siphash_13(c->config.secret, key, len);
-    cache_file_id id;
+    node said = {.pub = {.path = path, .any = key->shared}}, *n;
     cache_outcome outcome = CACHE_ONCE;
-    node *n;
+    size_t len;
 
-    if (len == 0 || len > REQUEST_KEY || path[0] != '/'
-        || strlen(path) > PATH_LONGEST || cache_file_identify(&id, st)
-        || (!response_is_encoded(a) && id.size != a->size)) {
+    if (cache_file_identify(&said.id, st) || !is_fit(key, a, path, &said.id)) {
         return CACHE_REFUSED;
     }
-    n = find(c, hash, key, len);
+    len = length_of(c, key);
+    said.hash = cache_table_hash(c, key, len);
+    said.query =
+        len == key->len ? said.hash : cache_table_hash(c, key, key->len);
+    n = cache_table_find(c, said.hash, key, len);
     if (n && n->pub.live && now < n->learned) {
         return CACHE_REFUSED; /* another process's, and late */
     }
     if (n) {
-        if (response_is_same(&n->pub.answer, a)
-            && cache_file_is_same(&n->id, &id) && !strcmp(n->pub.path, path)) {
-            if (!response_is_later(&n->pub.answer, a)) {
-                return CACHE_ONCE;
-            }
-            put_tag(c, n, tag);
-            outcome = confirm(c, n, body, now);
-            if (outcome != CACHE_CHANGED) {
-                return outcome;
-            }
-        }
-        else {
-            /* Another body of the same file: its bytes may have changed where
-             * nothing else of it shows it. */
-            if (response_is_encoded(a) && cache_file_is_same(&n->id, &id)) {
-                take_out_all(c, n);
-            }
-            else {
-                take_out(c, n);
-            }
-            outcome = CACHE_CHANGED;
+        outcome = compare(c, n, &said, a, now, tag, body);
+        if (outcome != CACHE_CHANGED) {
+            return outcome;
         }
     }
-    n = insert(c, hash, key, len, a, path);
+    n = cache_table_insert(c, said.hash, key, len, a, path);
     if (!n) {
         return CACHE_REFUSED;
     }
-    n->id = id;
+    n->id = said.id;
+    n->query = said.query;
     put_tag(c, n, tag);
     return outcome;
 }
 
-cache_outcome cache_learn_304(cache *c, const void *key, size_t len,
+cache_outcome cache_learn_304(cache *c, const cache_key *key,
                               const response_304 *u, const char *path,
                               const struct stat *st, int64_t now)
 {
-    node *n = find(c, siphash_13(c->config.secret, key, len), key, len);
+    size_t len = length_of(c, key);
+    node *n = cache_table_find(c, cache_table_hash(c, key, len), key, len);
     cache_file_id id;
 
-    if (!n || !n->pub.live || strcmp(n->pub.path, path) != 0
-        || cache_file_identify(&id, st) || !cache_file_is_same(&n->id, &id)) {
+    if (!n || !n->pub.live || !is_for(n, cache_table_hash(c, key, key->len))
+        || strcmp(n->pub.path, path) != 0 || cache_file_identify(&id, st)
+        || !cache_file_is_same(&n->id, &id)) {
         return CACHE_REFUSED;
     }
     return cache_304_take(&n->pub, u, now);

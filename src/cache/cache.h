@@ -35,9 +35,10 @@ cache *cache_make(const cache_config *config);
 /* Frees it and all that nobody holds; no entry may be held any more. */
 void cache_free(cache *c);
 
-/* The entry of a key, or NULL. O(1). It counts as used now. Valid until the
- * next call on @a c, unless held. */
-cache_entry *cache_find(cache *c, const void *key, size_t len);
+/* The entry of a key, or NULL: its own, or that of its path where that was
+ * learned for this query, or stands for all. O(1). It counts as used now. Valid
+ * until the next call on @a c, unless held. */
+cache_entry *cache_find(cache *c, const cache_key *key);
 
 /*
  * 1 when @a e may be repeated at @a now (milliseconds of a monotonic clock):
@@ -69,7 +70,10 @@ void cache_hold(cache_entry *e);
 void cache_release(cache *c, cache_entry *e);
 
 /*
- * Notes that httpd gave answer @a a for the key.
+ * Notes that httpd gave answer @a a for the key. Where nobody read the query
+ * it is the path's, which stands for all queries from when two answers agreed
+ * whose queries differ (or one of which had none), and for the only one seen
+ * until then.
  * @param path absolute, the file of the answer
  * @param st fstat of the descriptor that httpd sent
  * @param now milliseconds, monotonic, when httpd made the answer
@@ -85,17 +89,17 @@ void cache_release(cache *c, cache_entry *e);
  *        an encoded one counts as one that agrees or does not, but what has no
  *        body here does not become live
  */
-cache_outcome cache_learn_body(cache *c, const void *key, size_t len,
+cache_outcome cache_learn_body(cache *c, const cache_key *key,
                                const response *a, const char *path,
                                const struct stat *st, int64_t now,
                                const void *tag, char **body);
 
-static inline cache_outcome cache_learn(cache *c, const void *key, size_t len,
+static inline cache_outcome cache_learn(cache *c, const cache_key *key,
                                         const response *a, const char *path,
                                         const struct stat *st, int64_t now,
                                         const void *tag)
 {
-    return cache_learn_body(c, key, len, a, path, st, now, tag, NULL);
+    return cache_learn_body(c, key, a, path, st, now, tag, NULL);
 }
 
 /*
@@ -104,7 +108,7 @@ static inline cache_outcome cache_learn(cache *c, const void *key, size_t len,
  * for the same path and file, made by the same validators.
  * @param st as in cache_learn()
  */
-cache_outcome cache_learn_304(cache *c, const void *key, size_t len,
+cache_outcome cache_learn_304(cache *c, const cache_key *key,
                               const response_304 *u, const char *path,
                               const struct stat *st, int64_t now);
 

@@ -21,11 +21,13 @@
 #define CACHE_AGAIN 1000
 
 typedef enum cache_outcome {
-    CACHE_ONCE,    /* noted; live after a second agreeing answer */
-    CACHE_LIVE,    /* it may be repeated now, for CACHE_AGE at most */
-    CACHE_CHANGED, /* differs from the last one, in head or bytes: noted as the
+    CACHE_ONCE,     /* noted; live after a second agreeing answer */
+    CACHE_LIVE,     /* it may be repeated now, for CACHE_AGE at most */
+    CACHE_CHANGED,  /* differs from the last one, in head or bytes: noted as the
                       first again */
-    CACHE_REFUSED  /* the file is not what the answer says, or cannot be read
+    CACHE_BY_QUERY, /* the same, of the same file, and what differs besides is
+                       the query: nothing is noted */
+    CACHE_REFUSED   /* the file is not what the answer says, or cannot be read
                       now, no room, or a later answer is known */
 } cache_outcome;
 
@@ -33,6 +35,15 @@ typedef enum cache_outcome {
 #define CACHE_KEYS_PER_FILE 16
 /* More encoded bodies of a file are never kept, each for so many keys. */
 #define CACHE_BODIES_PER_FILE 4
+
+/* The bytes that identify an answer; what comes behind the first @a base of
+ * them is the query. */
+typedef struct cache_key {
+    const unsigned char *bytes;
+    size_t len; /* 0: with its query it is too long */
+    size_t base;
+    int shared; /* to learn: 1: nobody read the query */
+} cache_key;
 
 typedef struct cache_config {
     unsigned entries;     /* FixedStaticCache ENTRIES, at least 1 */
@@ -60,6 +71,7 @@ typedef struct cache_entry {
     const char *path; /* as httpd opens it */
     void *tag;        /* a copy of the caller's, of the last cache_learn() */
     int live;         /* 1: may be repeated; 0: seen once */
+    int any;          /* 1: whatever the query is */
     struct cache_304 *unchanged; /* httpd's own 304, cache_304's */
     uint64_t hits; /* for the caller's audit; cache_may_use counts it */
 } cache_entry;

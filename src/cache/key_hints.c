@@ -30,9 +30,11 @@ int key_hints_make(unsigned keys)
     return getrandom(secret, sizeof(secret), 0) == sizeof(secret) ? 0 : -1;
 }
 
-static uint64_t mark(const unsigned char *key, size_t len)
+static uint64_t mark(const unsigned char *key, size_t len, int any)
 {
-    return siphash_13(secret, key, len) | 1;
+    uint64_t m = siphash_13(secret, key, len) | 1;
+
+    return any ? ~m | 1 : m;
 }
 
 static uint64_t *slot(uint64_t m)
@@ -40,16 +42,16 @@ static uint64_t *slot(uint64_t m)
     return &table[(m >> 32) & mask];
 }
 
-void key_hints_add(const unsigned char *key, size_t len)
+void key_hints_add(const unsigned char *key, size_t len, int any)
 {
-    uint64_t m = mark(key, len);
+    uint64_t m = mark(key, len, any);
 
     __atomic_store_n(slot(m), m, __ATOMIC_RELAXED);
 }
 
-void key_hints_forget(const unsigned char *key, size_t len)
+void key_hints_forget(const unsigned char *key, size_t len, int any)
 {
-    uint64_t m = mark(key, len);
+    uint64_t m = mark(key, len, any);
 
     if (__atomic_load_n(slot(m), __ATOMIC_RELAXED) == m) {
         __atomic_store_n(slot(m), 0, __ATOMIC_RELAXED);
@@ -65,9 +67,9 @@ void key_hints_clear(void)
     }
 }
 
-int key_hints_has(const unsigned char *key, size_t len)
+int key_hints_has(const unsigned char *key, size_t len, int any)
 {
-    uint64_t m = mark(key, len);
+    uint64_t m = mark(key, len, any);
 
     return __atomic_load_n(slot(m), __ATOMIC_RELAXED) == m;
 }

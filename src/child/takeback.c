@@ -109,6 +109,12 @@ static int is_mine(conn_rec *c, const serve_state *st, const char *buf,
     return v == REQUEST_MINE;
 }
 
+/* Does the loop know the answer, or that to whatever query of the path? */
+static int is_known(const unsigned char *key, size_t len, size_t base)
+{
+    return (len && key_hints_has(key, len, 0)) || key_hints_has(key, base, 1);
+}
+
 /* The next request is there. In the socket: if it is known, it is the loop's
  * with its connection. In the filter above: never (docs/security.md, Adoption).
  * @return OK: it is the loop's; or DECLINED, maybe with a note */
@@ -119,7 +125,7 @@ static int next_request(conn_rec *c, loop *l, const serve_state *st)
     addr local;
     request req;
     uint64_t vary;
-    size_t len, n;
+    size_t len, base, n;
     handoff p;
 
     if (!detach_may_with_input(c) || local_address(c, &local)
@@ -128,13 +134,16 @@ static int next_request(conn_rec *c, loop *l, const serve_state *st)
         return DECLINED;
     }
     vary = __atomic_load_n(&st->vary, __ATOMIC_ACQUIRE);
-    len = state_key(&req, buf, &local, c->keepalives, vary, key);
-    if (!len) {
+    len = state_key(&req, buf, &local, c->keepalives, vary, key, &base);
+    if (!base) {
         return DECLINED;
     }
-    if (detach_may(c) && !detach_is_named(c) && key_hints_has(key, len)) {
+    if (detach_may(c) && !detach_is_named(c) && is_known(key, len, base)) {
         return detach_take(c, conn_note_host(c), &p) ? DECLINED
                                                      : give(c, l, &p);
+    }
+    if (!len) {
+        return DECLINED;
     }
     conn_note_attach(c, conn_note_make(&req, buf, key, len, vary, c->keepalives,
                                        0, 0, clock_ms()));
@@ -163,7 +172,9 @@ static int go_home(conn_rec *c, loop *l)
     const conn_note *note = conn_note_last(c);
     handoff p;
 
-    if (!(note && key_hints_has(note->bytes, note->key_len))
+    if (!(note
+          && is_known(note->bytes, note->key_len,
+                      request_key_base(&note->req, note->key_len)))
         && door_inside(l->door) <= l->crowd) {
         return 0;
     }

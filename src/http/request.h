@@ -18,6 +18,8 @@
 #define REQUEST_HEAD 8000
 /* A key made by request_key() is never longer. */
 #define REQUEST_KEY 1024
+/* What each part of a key has in front, its length. */
+#define REQUEST_KEY_PART 2
 
 /* Bytes of the head: offset from its first byte, and length. */
 typedef struct request_slice {
@@ -98,11 +100,22 @@ static inline int request_has(const request *req, unsigned id)
  * @param first 1 for the first request of a connection
  * @param vary bits of the fields whose values belong to the key (the loop
  *        keeps one mask: Accept-Encoding and whatever a learned Vary named)
- * @return the key's length, or 0: it would exceed REQUEST_KEY, the address is
- *         not known, or a field of @a vary came twice
+ * @param base receives the length of the key of the same request without its
+ *        query, with which @a key begins; 0: there is none
+ * @return the key's length, or 0: it would exceed REQUEST_KEY (with @a base not
+ *         0: by its query), the address is not known, or a field of @a vary
+ *         came twice
  */
 size_t request_key(const request *req, const char *head, const void *local,
                    size_t local_len, int first, uint64_t vary,
-                   unsigned char key[REQUEST_KEY]);
+                   unsigned char key[REQUEST_KEY], size_t *base);
+
+/* The same base of a key of @a len bytes that was made of @a req. */
+static inline size_t request_key_base(const request *req, size_t len)
+{
+    const size_t query = (size_t)req->target.len - req->path.len;
+
+    return query ? len - query - REQUEST_KEY_PART : len;
+}
 
 #endif

@@ -37,11 +37,13 @@ static int put_field(key *k, const request *req, const char *head, unsigned id)
 
 size_t request_key(const request *req, const char *head, const void *local,
                    size_t local_len, int first, uint64_t vary,
-                   unsigned char out[REQUEST_KEY])
+                   unsigned char out[REQUEST_KEY], size_t *base)
 {
+    const size_t query = (size_t)req->target.len - req->path.len;
     key k = {out, out + REQUEST_KEY};
     uint64_t rest;
 
+    *base = 0;
     *k.p++ = (unsigned char)(req->minor << 1 | (first != 0));
     if (req->twice & vary || local_len == 0 || local_len > 255
         || !put(&k, local, local_len) || !put(&k, &vary, sizeof(vary))
@@ -53,7 +55,11 @@ size_t request_key(const request *req, const char *head, const void *local,
             return 0;
         }
     }
-    if (!put(&k, head + req->target.off, req->target.len)) {
+    if (!put(&k, head + req->path.off, req->path.len)) {
+        return 0;
+    }
+    *base = (size_t)(k.p - out);
+    if (query && !put(&k, head + req->path.off + req->path.len, query)) {
         return 0;
     }
     return (size_t)(k.p - out);

@@ -10,15 +10,18 @@ typedef struct shared {
     uint64_t not_mine[REQUEST_WHYS];
     uint32_t offs;    /* vhosts that were turned off */
     uint64_t costs[]; /* COSTS of each server, then one for each obstacle,
-                        * then, of 32 bits, server: reasons logged, OFF_BIT */
+                        * then, of 32 bits, server: reasons logged, OFF_BIT,
+                        * QUERY_BIT */
 } shared;
 
 #define OFF_BIT (1u << 31)
+#define QUERY_BIT (1u << 30)
+_Static_assert(REASON_COUNT <= 30, "reasons have no bits of their own");
 
 static struct {
     shared_mem memory;
     shared *mem;      /* in it; NULL: there is none */
-    uint32_t *server; /* in it: bits: reasons that were logged; OFF_BIT */
+    uint32_t *server; /* in it: bits: reasons that were logged, and those two */
     uint64_t *met;    /* in it */
     unsigned servers;
     unsigned obstacles;
@@ -126,14 +129,29 @@ int64_t counters_since(void)
     return counts.since;
 }
 
-void counters_off(unsigned server)
+/* @return 1 the first time */
+static int set_bit(unsigned server, uint32_t bit)
 {
-    if (counts.mem && server < counts.servers
-        && !(
-            __atomic_fetch_or(&counts.server[server], OFF_BIT, __ATOMIC_RELAXED)
-            & OFF_BIT)) {
+    int is_new =
+        counts.mem && server < counts.servers
+        && !(__atomic_fetch_or(&counts.server[server], bit, __ATOMIC_RELAXED)
+             & bit);
+
+    if (is_new) {
         __atomic_fetch_add(&counts.mem->offs, 1, __ATOMIC_RELEASE);
     }
+    return is_new;
+}
+
+static int has_bit(unsigned server, uint32_t bit)
+{
+    return !counts.mem || server >= counts.servers
+           || (__atomic_load_n(&counts.server[server], __ATOMIC_RELAXED) & bit);
+}
+
+void counters_off(unsigned server)
+{
+    set_bit(server, OFF_BIT);
 }
 
 unsigned counters_offs(void)
@@ -144,7 +162,15 @@ unsigned counters_offs(void)
 
 int counters_is_off(unsigned server)
 {
-    return !counts.mem || server >= counts.servers
-           || (__atomic_load_n(&counts.server[server], __ATOMIC_RELAXED)
-               & OFF_BIT);
+    return has_bit(server, OFF_BIT);
+}
+
+int counters_by_query(unsigned server)
+{
+    return set_bit(server, QUERY_BIT);
+}
+
+int counters_is_by_query(unsigned server)
+{
+    return has_bit(server, QUERY_BIT);
 }

@@ -41,4 +41,10 @@ void counters_off(unsigned server);
 int counters_is_off(unsigned server);
 unsigned counters_offs(void);
 
+/* Answers of the vhost were found to depend on queries; are they? It counts
+ * among those that were turned off: what was learned before is not to be
+ * repeated. @return counters_by_query(): 1 the first time */
+int counters_by_query(unsigned server);
+int counters_is_by_query(unsigned server);
+
 #endif

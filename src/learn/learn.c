@@ -94,6 +94,25 @@ void learn_differs(const lesson *l, const char *what)
                  l->reason >= 0 ? ", " : "", reason_text((reason_id)l->reason));
 }
 
+void learn_query_is_read(const lesson *l)
+{
+    const vhost *s = vhost_of(l->server.server);
+
+    if (s && counters_by_query(s->index)) {
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, l->server.server,
+                     "FixedStatic: answers are kept by query: of %s there "
+                     "were two, and no directive shows why",
+                     l->path);
+    }
+}
+
+int learn_is_by_query(const server_rec *s)
+{
+    const vhost *l = vhost_of(s);
+
+    return !l || l->query_reader || counters_is_by_query(l->index);
+}
+
 int learn_is_off(const server_rec *s)
 {
     const vhost *l = vhost_of(s);

@@ -53,7 +53,16 @@ void learn_differs(const lesson *l, const char *what);
 /* Did an audit, in any process, turn the vhost off? Any thread. */
 int learn_is_off(const server_rec *s);
 
-/* How many vhosts audits of all processes have turned off: when it grows,
+/* Two answers of httpd for one file differed, and of their requests nothing but
+ * the queries did: the vhost's answers are kept by query in all processes from
+ * now on; logged. The caller clears its cache. Any thread. */
+void learn_query_is_read(const lesson *l);
+
+/* Is an answer of the vhost kept by its query? Any thread. */
+int learn_is_by_query(const server_rec *s);
+
+/* How many vhosts audits of all processes have turned off, and of how many
+ * answers were found to depend on queries: when it grows,
  * what was learned before is not to be repeated. Any thread. */
 unsigned learn_offs(void);
 

@@ -24,6 +24,7 @@ static lesson *make(const conn_note *note, lesson_kind kind, size_t head_len,
     p = (char *)(l + 1);
     l->key = memcpy(p, note->bytes, note->key_len);
     l->key_len = note->key_len;
+    l->key_base = (uint16_t)request_key_base(&note->req, note->key_len);
     p += note->key_len;
     if (path) {
         l->path = memcpy(p, path, path_len);

@@ -42,6 +42,7 @@ typedef struct lesson {
     struct lesson *next;
     uint8_t kind;    /* lesson_kind */
     uint8_t ask;     /* as in the note */
+    uint8_t shared;  /* 1: nobody read the query */
     int reason;      /* reason_id, of LESSON_REFUSED; see learn.h */
     int status;      /* that was sent */
     uint64_t mask;   /* fields that the key was made with */
@@ -53,6 +54,7 @@ typedef struct lesson {
     struct stat st; /* of the descriptor that httpd sent */
     lesson_server server;
     uint16_t key_len;
+    uint16_t key_base;        /* of it, without the query */
     const unsigned char *key; /* the three point into this allocation */
     const char *path;         /* absolute */
 } lesson;

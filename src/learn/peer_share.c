@@ -38,7 +38,9 @@ typedef struct fixed {
     uint8_t keep_alive;
     uint8_t no_sendfile;
     uint16_t env_len;
+    uint16_t key_base;
     uint8_t sections;
+    uint8_t shared;
 } fixed;
 
 _Static_assert(sizeof(fixed) <= PEER_SHARE_FIXED, "NOTICE_FIXED is too small");
@@ -107,6 +109,7 @@ void peer_share_write(const lesson *l, char bytes[PEER_SHARE_FIXED],
     f.status = l->status;
     f.pid = (uint32_t)getpid();
     f.key_len = l->key_len;
+    f.key_base = l->key_base;
     f.path_len = (uint16_t)(strlen(l->path) + 1);
     f.head_len = is_304 ? l->unchanged.head_len : l->answer.head_len;
     f.env_len = is_304 ? 0 : l->answer.env_len;
@@ -116,6 +119,7 @@ void peer_share_write(const lesson *l, char bytes[PEER_SHARE_FIXED],
     f.keep_alive = (uint8_t)l->server.keep_alive;
     f.no_sendfile = (uint8_t)l->server.no_sendfile;
     f.sections = (uint8_t)l->server.sections;
+    f.shared = l->shared;
     memset(bytes, 0, PEER_SHARE_FIXED);
     memcpy(bytes, &f, sizeof(f));
     parts[0] = (struct iovec){bytes, PEER_SHARE_FIXED};
@@ -149,10 +153,10 @@ static int in_range(const fixed *f, int64_t now)
            && f->base.known <= 1 && f->base.tag_len <= RESPONSE_TAG
            && f->when >= 0 && f->when <= now && now - f->when < CACHE_AGE
            && !((f->mask | f->vary) & ~fields) && f->keep_alive <= 1
-           && f->no_sendfile <= 1 && f->sections <= 1 && f->keep_alive_max >= 0
-           && f->keep_alive_timeout >= 0 && f->idle >= 0 && f->timeout >= 0
-           && f->content >= 0 && f->size >= f->content
-           && !(f->flags & ~RESPONSE_FLAGS)
+           && f->no_sendfile <= 1 && f->sections <= 1 && f->shared <= 1
+           && f->keep_alive_max >= 0 && f->keep_alive_timeout >= 0
+           && f->idle >= 0 && f->timeout >= 0 && f->content >= 0
+           && f->size >= f->content && !(f->flags & ~RESPONSE_FLAGS)
            && (f->flags & RESPONSE_ENCODED || f->size == f->st.st_size);
 }
 
@@ -182,15 +186,28 @@ static int is_env(const char *text, size_t len)
     return len <= RESPONSE_ENV && ends % 2 == 0 && (!len || !text[len - 1]);
 }
 
+/* What is behind the base is one part of a key, a query. */
+static int is_key(const unsigned char *key, size_t len, size_t base)
+{
+    const unsigned char *query = key + base;
+
+    return len >= 1 && len <= REQUEST_KEY && base >= 1
+           && (base == len
+               || (base + REQUEST_KEY_PART < len
+                   && base + REQUEST_KEY_PART + (query[0] << 8) + query[1]
+                          == len
+                   && query[REQUEST_KEY_PART] == '?'));
+}
+
 /* Key, path and environment of the lengths that @a f says, and no more. */
 static int fits(const fixed *f, const char *key, size_t len)
 {
     const char *path = key + f->key_len;
 
     return len == (size_t)f->key_len + f->path_len + f->head_len + f->env_len
-           && is_env(key + len - f->env_len, f->env_len) && f->key_len >= 1
-           && f->key_len <= REQUEST_KEY && f->path_len >= 2
-           && f->path_len <= PATH_LONGEST && path[0] == '/'
+           && is_env(key + len - f->env_len, f->env_len)
+           && is_key((const unsigned char *)key, f->key_len, f->key_base)
+           && f->path_len >= 2 && f->path_len <= PATH_LONGEST && path[0] == '/'
            && memchr(path, 0, f->path_len) == path + f->path_len - 1;
 }
 
@@ -251,7 +268,9 @@ int peer_share_parse(const char *bytes, size_t len, int64_t now, lesson *out,
     out->server.timeout = f.timeout;
     out->server.no_sendfile = f.no_sendfile;
     out->server.sections = f.sections;
+    out->shared = f.shared;
     out->key_len = f.key_len;
+    out->key_base = f.key_base;
     out->key = (const unsigned char *)key;
     out->path = path;
     return 0;

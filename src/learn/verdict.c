@@ -78,6 +78,8 @@ static void fill(const verdict_subject *s, lesson *l)
     l->status = s->r->status;
     l->when = s->t->capture ? s->t->capture->when : clock_ms();
     l->st = s->t->st;
+    l->shared =
+        !s->server->query_reader && !counters_is_by_query(s->server->index);
     l->server.server = v;
     l->server.sections = trace_looks(s->r, s->t);
     l->server.keep_alive = v->keep_alive;

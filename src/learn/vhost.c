@@ -17,6 +17,7 @@
 #include "learn/mark.h"
 #include "learn/modules.h"
 #include "learn/obstacles.h"
+#include "learn/query.h"
 #include "learn/section.h"
 #include "learn/setenvif.h"
 #include "learn/setter.h"
@@ -190,6 +191,7 @@ static void visit(void *ctx, const tree_place *at)
     directive_verdict d;
     unsigned i;
     int known = section_judge(servers.pool, &shown, &hint), reads;
+    int query = query_is_read(servers.pool, at->node);
 
     directive_judge(servers.pool, at, &d);
     /* What refuses its section is httpd's there, and no further. */
@@ -204,6 +206,9 @@ static void visit(void *ctx, const tree_place *at)
         setter_add(servers.pool, s->index, &place);
         if (reads) {
             read_unique(s, &place);
+        }
+        if (query && !s->query_reader) {
+            s->query_reader = tree_where(servers.pool, at->node);
         }
         s->htaccess |= section_forbids_htaccess(servers.pool, at);
         if (known && hint.reason != REASON_OK) {

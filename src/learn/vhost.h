@@ -32,11 +32,13 @@ typedef struct vhost {
     int rewritten;          /* 1: it touches conditions or ranges */
     const apr_array_header_t *log_variables; /* const char *: names of the
                              * environment variables that its logs depend on */
-    int reads_unique;     /* 1: a directive names what mod_unique_id sets */
-    int logs_id;          /* 1: a log shows ids of the error log */
-    int tls;              /* 1: SSLEngine is on */
-    int proxied;          /* 1: PROXY protocol */
-    int64_t header_first; /* RequestReadTimeout, as in address */
+    const char *query_reader; /* the directive with file and line by which
+                               * answers may depend on queries; NULL: none */
+    int reads_unique;         /* 1: a directive names what mod_unique_id sets */
+    int logs_id;              /* 1: a log shows ids of the error log */
+    int tls;                  /* 1: SSLEngine is on */
+    int proxied;              /* 1: PROXY protocol */
+    int64_t header_first;     /* RequestReadTimeout, as in address */
     int64_t header_max;
     int header_rate;
 } vhost;

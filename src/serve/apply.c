@@ -23,19 +23,32 @@ static int failed(const lesson *said)
     return said->kind == LESSON_REFUSED && said->status >= HTTP_BAD_REQUEST;
 }
 
+/* What the answer was, or is to be, found by. */
+static cache_key key_of(const lesson *said)
+{
+    return (cache_key){said->key, said->key_len, said->key_base,
+                       said->shared && !learn_is_by_query(said->server.server)};
+}
+
+static cache_entry *find(serve_state *st, const lesson *said)
+{
+    cache_key key = key_of(said);
+
+    return cache_find(st->cache, &key);
+}
+
 static void forget(serve_state *st, cache_entry *e, const lesson *said)
 {
     cache_forget_file(st->cache, e);
-    key_hints_forget(said->key, said->key_len);
+    key_hints_forget(said->key, said->key_len, 0);
+    key_hints_forget(said->key, said->key_base, 1);
 }
 
 /* A hit that was to be learned again: what cannot be learned is not
  * repeated. */
 static void again(serve_state *st, const lesson *said)
 {
-    cache_entry *e = said->kind == LESSON_REFUSED
-                         ? cache_find(st->cache, said->key, said->key_len)
-                         : NULL;
+    cache_entry *e = said->kind == LESSON_REFUSED ? find(st, said) : NULL;
 
     if (e) {
         forget(st, e, said);
@@ -46,9 +59,7 @@ static void again(serve_state *st, const lesson *said)
  * repeated. */
 static void no_304(serve_state *st, const lesson *said)
 {
-    cache_entry *e = said->kind == LESSON_REFUSED
-                         ? cache_find(st->cache, said->key, said->key_len)
-                         : NULL;
+    cache_entry *e = said->kind == LESSON_REFUSED ? find(st, said) : NULL;
 
     if (e && failed(said)) {
         forget(st, e, said);
@@ -75,7 +86,7 @@ static int agrees(const cache_entry *e, const lesson *said, int64_t now)
  * when it is learned.) */
 static void audit(loop *l, serve_state *st, const lesson *said)
 {
-    cache_entry *e = cache_find(st->cache, said->key, said->key_len);
+    cache_entry *e = find(st, said);
 
     /* Look at the file at once: one that changed explains a difference. */
     if (!e) {
@@ -115,6 +126,37 @@ static void audit(loop *l, serve_state *st, const lesson *said)
     key_hints_clear();
 }
 
+/* Under its path, where nobody read the query: it may stand for others. */
+static void learn(loop *l, serve_state *st, lesson *said)
+{
+    cache_key key = key_of(said);
+    cache_entry *e;
+
+    if (said->kind == LESSON_304) {
+        cache_learn_304(st->cache, &key, &said->unchanged, said->path,
+                        &said->st, said->when);
+        return;
+    }
+    switch (cache_learn_body(st->cache, &key, &said->answer, said->path,
+                             &said->st, said->when, &said->server,
+                             &said->body)) {
+    case CACHE_LIVE:
+        e = cache_find(st->cache, &key);
+        key_hints_add(key.bytes, e && e->any ? key.base : key.len, e && e->any);
+        if (l->row) {
+            SEAT_ADD(l->row, learned, 1);
+        }
+        break;
+    case CACHE_BY_QUERY:
+        learn_query_is_read(said);
+        cache_clear(st->cache);
+        key_hints_clear();
+        break;
+    default:
+        break;
+    }
+}
+
 void apply_lesson(loop *l, serve_state *st, lesson *said)
 {
     if (said->ask == CONN_NOTE_AUDIT) {
@@ -136,18 +178,5 @@ void apply_lesson(loop *l, serve_state *st, lesson *said)
         || learn_is_off(said->server.server)) {
         return;
     }
-    if (said->kind == LESSON_304) {
-        cache_learn_304(st->cache, said->key, said->key_len, &said->unchanged,
-                        said->path, &said->st, said->when);
-        return;
-    }
-    if (cache_learn_body(st->cache, said->key, said->key_len, &said->answer,
-                         said->path, &said->st, said->when, &said->server,
-                         &said->body)
-        == CACHE_LIVE) {
-        key_hints_add(said->key, said->key_len);
-        if (l->row) {
-            SEAT_ADD(l->row, learned, 1);
-        }
-    }
+    learn(l, st, said);
 }

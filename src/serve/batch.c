@@ -263,13 +263,22 @@ batch_state batch_hand_over(batch *b, const request *req,
     return BATCH_GONE;
 }
 
+static void forget_hints(const unsigned char *key, size_t len, size_t base)
+{
+    if (len) {
+        key_hints_forget(key, len, 0);
+    }
+    key_hints_forget(key, base, 1);
+}
+
 batch_state batch_add(batch *b, const char *head, size_t left,
                       const request *req)
 {
     unsigned char key[REQUEST_KEY];
-    size_t len = state_key(req, head, &b->c->local, (int)b->c->keepalives,
-                           b->st->vary, key);
-    cache_entry *e = len ? cache_find(b->st->cache, key, len) : NULL;
+    size_t base, len = state_key(req, head, &b->c->local, (int)b->c->keepalives,
+                                 b->st->vary, key, &base);
+    cache_entry *e =
+        base ? cache_find(b->st->cache, &(cache_key){key, len, base, 0}) : NULL;
     conn_note_ask ask = CONN_NOTE_NEW;
     batch_state result;
 
@@ -280,14 +289,14 @@ batch_state batch_add(batch *b, const char *head, size_t left,
         len = 0;
         e = NULL;
     }
-    else if (!len) {
+    else if (!len && !e) {
         b->why = not_mine_count(REQUEST_WHY_KEY);
     }
     if (e && cache_may_use(b->st->cache, e, b->l->now)) {
-        if (revalidate_is_audit(b->l, b->st, e)) {
+        if (len && revalidate_is_audit(b->l, b->st, e)) {
             ask = CONN_NOTE_AUDIT;
         }
-        else {
+        else if (len) {
             ask = revalidate_ask(b->l, e, req, head, b->st->clock.seconds);
         }
         if (ask == CONN_NOTE_NEW) {
@@ -301,8 +310,8 @@ batch_state batch_add(batch *b, const char *head, size_t left,
             len = declined == RESPONSE_ASK_304 ? len : 0;
         }
     }
-    else if (len) {
-        key_hints_forget(key, len);
+    else if (base) {
+        forget_hints(key, len, base);
     }
     return batch_hand_over(b, req, key, len, ask, head, left);
 }

@@ -16,16 +16,18 @@ void state_publish(serve_state *st)
 }
 
 size_t state_key(const request *req, const char *head, const addr *local,
-                 int keepalives, uint64_t vary, unsigned char key[REQUEST_KEY])
+                 int keepalives, uint64_t vary, unsigned char key[REQUEST_KEY],
+                 size_t *base)
 {
     unsigned char where[ADDR_BYTES];
 
+    *base = 0;
     /* Virtual hosts are told apart by it: without, nothing is known. */
     if (!addr_is_known(local)) {
         return 0;
     }
     return request_key(req, head, where, addr_bytes(local, where),
-                       keepalives == 0, vary, key);
+                       keepalives == 0, vary, key, base);
 }
 
 void state_tell_time(serve_state *st, int64_t now)

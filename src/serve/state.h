@@ -51,10 +51,11 @@ serve_state *state_get(void);
  * @param local the connection's own address; one that is not known (or is a
  *        wildcard) makes no key
  * @param keepalives answered on the connection before
- * @return its length, 0: none, not mine. Any thread
+ * @return its length, 0: none; it and @a base as of request_key(). Any thread
  */
 size_t state_key(const request *req, const char *head, const addr *local,
-                 int keepalives, uint64_t vary, unsigned char key[REQUEST_KEY]);
+                 int keepalives, uint64_t vary, unsigned char key[REQUEST_KEY],
+                 size_t *base);
 
 /* Makes st->clock show the time: of the request's second, as httpd's
  * r->request_time; @a now is the loop's. The loop's thread. */

@@ -36,6 +36,7 @@ static void check_mine(const uint8_t *data, size_t size, const request *req)
 {
     unsigned char key[REQUEST_KEY];
     const char *head = (const char *)data;
+    size_t n, base;
     unsigned id;
 
     CHECK(head != NULL);
@@ -56,8 +57,9 @@ static void check_mine(const uint8_t *data, size_t size, const request *req)
     CHECK(__builtin_popcountll(req->present) <= req->fields);
     CHECK(!(req->twice & (~req->present | requestfield_once)));
     CHECK(req->minor == 0 || request_has(req, REQUEST_HOST));
-    CHECK(request_key(req, head, "x", 1, 1, ~(uint64_t)0 >> 4, key)
-          <= REQUEST_KEY);
+    n = request_key(req, head, "x", 1, 1, ~(uint64_t)0 >> 4, key, &base);
+    CHECK(n <= REQUEST_KEY && base <= REQUEST_KEY);
+    CHECK(!n || (base && base == request_key_base(req, n)));
 }
 
 /* What a configuration may have declared. */
@@ -82,7 +84,7 @@ static void check_inert(const uint8_t *data, const request *req)
     const uint64_t vary[] = {0, ~UINT64_C(0) >> (64 - request_field_ids())};
     unsigned char before[REQUEST_KEY], after[REQUEST_KEY];
     char text[REQUEST_HEAD + sizeof(more)];
-    size_t len = req->consumed - 2u, i, n;
+    size_t len = req->consumed - 2u, base, i, n;
     request with;
 
     memcpy(text, data, len);
@@ -95,8 +97,9 @@ static void check_inert(const uint8_t *data, const request *req)
     CHECK(with.present == req->present && with.twice == req->twice);
     CHECK(with.fields == req->fields + 2 && with.consumed == len);
     for (i = 0; i < 2; i++) {
-        n = request_key(req, (const char *)data, "x", 1, 1, vary[i], before);
-        CHECK(n == request_key(&with, text, "x", 1, 1, vary[i], after));
+        n = request_key(req, (const char *)data, "x", 1, 1, vary[i], before,
+                        &base);
+        CHECK(n == request_key(&with, text, "x", 1, 1, vary[i], after, &base));
         CHECK(!memcmp(before, after, n));
     }
 }

@@ -35,8 +35,8 @@ static cache_outcome encode(cache *c, const char *key, const char *name,
         || response_set_body(&a, text, strlen(text), digest)) {
         return CACHE_REFUSED;
     }
-    outcome = cache_learn_body(c, key, strlen(key), &a, path(name), &st, now,
-                               NULL, &body);
+    outcome =
+        cache_learn_body(c, key_of(key), &a, path(name), &st, now, NULL, &body);
     free(body);
     return outcome;
 }

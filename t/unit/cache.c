@@ -76,23 +76,26 @@ static void refused(void)
 {
     cache *c = make();
     struct stat st;
-    char key[REQUEST_KEY + 1] = "";
+    char key[REQUEST_KEY + 2] = "";
 
+    memset(key, 'k', sizeof(key) - 1);
     write_file("a", "hello");
     stat(path("a"), &st);
-    is_int(cache_learn(c, "k", 1, answer_of(4, ""), path("a"), &st, 0, NULL),
-           CACHE_REFUSED, "the size differs");
-    is_int(cache_learn(c, "k", 1, answer_of(5, ""), "a", &st, 0, NULL),
+    is_int(
+        cache_learn(c, key_of("k"), answer_of(4, ""), path("a"), &st, 0, NULL),
+        CACHE_REFUSED, "the size differs");
+    is_int(cache_learn(c, key_of("k"), answer_of(5, ""), "a", &st, 0, NULL),
            CACHE_REFUSED, "a relative path");
-    is_int(cache_learn(c, key, sizeof(key), answer_of(5, ""), path("a"), &st, 0,
-                       NULL),
-           CACHE_REFUSED, "a long key");
+    is_int(
+        cache_learn(c, key_of(key), answer_of(5, ""), path("a"), &st, 0, NULL),
+        CACHE_REFUSED, "a long key");
     is_int(learn(c, "k", ".", "", 0), CACHE_REFUSED, "a directory");
     learn(c, "k", "a", "", 0);
     write_file("a2", "hello");
     rename(path("a2"), path("a"));
-    is_int(cache_learn(c, "k", 1, answer_of(5, ""), path("a"), &st, 0, NULL),
-           CACHE_REFUSED, "the path is another file by now");
+    is_int(
+        cache_learn(c, key_of("k"), answer_of(5, ""), path("a"), &st, 0, NULL),
+        CACHE_REFUSED, "the path is another file by now");
     ok(!use(c, "k", 0), "not live");
     cache_free(c);
 }
@@ -161,8 +164,8 @@ static cache_outcome learn_at(cache *c, const char *key, const char *name,
     struct stat st;
 
     stat(name, &st);
-    return cache_learn(c, key, strlen(key), answer_of(st.st_size, ""), name,
-                       &st, now, NULL);
+    return cache_learn(c, key_of(key), answer_of(st.st_size, ""), name, &st,
+                       now, NULL);
 }
 
 /* No bytes older than the last answer of httpd, in memory and from a file. */

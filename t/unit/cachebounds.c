@@ -76,7 +76,7 @@ static void flood(void)
         use(c, key, 1);
     }
     for (i = 0; i < 3000; i++) {
-        snprintf(key, sizeof(key), "?%d", i);
+        snprintf(key, sizeof(key), "n%d", i);
         live(c, key, "a", 2 + i / 1000);
         over += stats(c).entries > 100;
     }
@@ -84,7 +84,7 @@ static void flood(void)
         snprintf(key, sizeof(key), "hot%d", i);
         kept += use(c, key, 10);
     }
-    is_int(kept, 5, "a flood of queries pushes itself out");
+    is_int(kept, 5, "a flood of names pushes itself out");
     is_int(over, 0, "the number of entries is bounded");
     is_int(stats(c).entries, 100, "and used up");
     ok(stats(c).evicted > 2900, "evictions are counted");

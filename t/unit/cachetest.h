@@ -58,6 +58,18 @@ static inline const response *answer_of(int64_t size, const char *extra)
     return &a;
 }
 
+/* A key is a text; from its '?' on it is the query, which nobody reads. */
+static inline const cache_key *key_of(const char *text)
+{
+    static cache_key k;
+
+    k.bytes = (const unsigned char *)text;
+    k.len = strlen(text);
+    k.base = strcspn(text, "?");
+    k.shared = 1;
+    return &k;
+}
+
 /* httpd answered a key with a file, as it is now. */
 static inline cache_outcome learn(cache *c, const char *key, const char *name,
                                   const char *extra, int64_t now)
@@ -67,13 +79,13 @@ static inline cache_outcome learn(cache *c, const char *key, const char *name,
     if (stat(path(name), &st)) {
         return CACHE_REFUSED;
     }
-    return cache_learn(c, key, strlen(key), answer_of(st.st_size, extra),
-                       path(name), &st, now, NULL);
+    return cache_learn(c, key_of(key), answer_of(st.st_size, extra), path(name),
+                       &st, now, NULL);
 }
 
 static inline cache_entry *find(cache *c, const char *key)
 {
-    return cache_find(c, key, strlen(key));
+    return cache_find(c, key_of(key));
 }
 
 static inline int use(cache *c, const char *key, int64_t now)

@@ -53,7 +53,7 @@ static void fill(lesson *l, const char *head, unsigned flags)
     l->server.no_sendfile = 1;
     l->server.sections = 1;
     l->key = (const unsigned char *)"a key";
-    l->key_len = 5;
+    l->key_len = l->key_base = 5;
     l->path = "/a/path";
 }
 
@@ -97,7 +97,8 @@ static int is_same(const lesson *a, const lesson *b)
            && is_same_server(&a->server, &b->server) && a->kind == b->kind
            && a->status == b->status && a->mask == b->mask && a->vary == b->vary
            && a->when == b->when && !memcmp(&a->st, &b->st, sizeof(a->st))
-           && a->key_len == b->key_len && !memcmp(a->key, b->key, a->key_len)
+           && a->key_len == b->key_len && a->key_base == b->key_base
+           && a->shared == b->shared && !memcmp(a->key, b->key, a->key_len)
            && !strcmp(a->path, b->path);
 }
 
@@ -223,7 +224,20 @@ static void test_refused(void)
     REFUSED(l.server.timeout = -1, "Timeout -1");
     REFUSED(l.server.no_sendfile = 2, "EnableSendfile 2");
     REFUSED(l.server.sections = 2, "a flag of 2");
-    REFUSED(l.key_len = 0, "no key");
+    REFUSED(l.key_len = l.key_base = 0, "no key");
+    REFUSED(l.key_base = 0, "no key of the path");
+    REFUSED(l.key_base = 6, "a path's key that is longer");
+    REFUSED(l.key_base = 4, "a query without its length");
+    REFUSED((l.key = (const unsigned char *)"k\0\2?q", l.key_len = 5,
+             l.key_base = 2),
+            "a query at another place");
+    REFUSED((l.key = (const unsigned char *)"k\0\1?q", l.key_len = 5,
+             l.key_base = 1),
+            "a query of another length");
+    REFUSED((l.key = (const unsigned char *)"k\0\2/q", l.key_len = 5,
+             l.key_base = 1),
+            "no query");
+    REFUSED(l.shared = 2, "another flag of 2");
     REFUSED(l.path = "relative", "a relative path");
     REFUSED(l.path = "", "no path");
     REFUSED(l.answer.head_len -= 2, "a head without end");
@@ -292,7 +306,8 @@ static void tell(int n)
     while (n--) {
         fill(&l, HEAD TYPE "\r\n", 0);
         l.when = clock_ms();
-        l.key_len = (uint16_t)snprintf(key, sizeof(key), "key %d", n);
+        l.key_len = l.key_base =
+            (uint16_t)snprintf(key, sizeof(key), "key %d", n);
         l.key = (const unsigned char *)key;
         peer_share_post(&l);
     }

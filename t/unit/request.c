@@ -366,23 +366,60 @@ static size_t key_of(const char *text, int first, uint64_t vary,
                      unsigned char *key)
 {
     request r;
+    size_t base;
 
     memset(key, 0, REQUEST_KEY);
     if (request_recognise(text, strlen(text), NULL, &r) != REQUEST_MINE) {
         return 0;
     }
-    return request_key(&r, text, "\177\0\0\1\0P", 6, first, vary, key);
+    return request_key(&r, text, "\177\0\0\1\0P", 6, first, vary, key, &base);
 }
 
 static size_t key_without_address(void)
 {
     static const char text[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
     unsigned char key[REQUEST_KEY];
+    size_t base;
     request r;
 
     return request_recognise(text, sizeof(text) - 1, NULL, &r) == REQUEST_MINE
-               ? request_key(&r, text, "", 0, 1, 0, key)
+               ? request_key(&r, text, "", 0, 1, 0, key, &base)
                : 1;
+}
+
+/* The key of a request begins with that of its path. */
+static void bases(void)
+{
+    unsigned char with[REQUEST_KEY], without[REQUEST_KEY];
+    const char *text = R("/a?b=c");
+    size_t len = key_of(R("/a"), 0, 0, without), base, n;
+    char longer[REQUEST_KEY + 100] = "GET /a?";
+    request r;
+
+    request_recognise(text, strlen(text), NULL, &r);
+    n = request_key(&r, text, "\177\0\0\1\0P", 6, 0, 0, with, &base);
+    ok(base == len && n > base && !memcmp(with, without, len),
+       "it begins with its path's");
+    is_int(request_key_base(&r, n), base, "... as the request tells");
+    text = R("/a");
+    request_recognise(text, strlen(text), NULL, &r);
+    n = request_key(&r, text, "\177\0\0\1\0P", 6, 0, 0, with, &base);
+    ok(base == n && request_key_base(&r, n) == n, "or is that");
+    text = R("/a?");
+    request_recognise(text, strlen(text), NULL, &r);
+    n = request_key(&r, text, "\177\0\0\1\0P", 6, 0, 0, with, &base);
+    ok(base == len && n > base && request_key_base(&r, n) == base,
+       "an empty query is one");
+    memset(longer + strlen(longer), 'q', REQUEST_KEY);
+    strcat(longer, " HTTP/1.1\r\n" H "\r\n");
+    if (request_recognise(longer, strlen(longer), NULL, &r) == REQUEST_MINE) {
+        n = request_key(&r, longer, "\177\0\0\1\0P", 6, 0, 0, with, &base);
+        ok(n == 0 && base == len && !memcmp(with, without, len),
+           "too long a query leaves the path's");
+    }
+    else {
+        ok(0, "a long query is mine");
+    }
 }
 
 static int differ(const char *a, const char *b, uint64_t vary)
@@ -448,5 +485,6 @@ int main(void)
     limits();
     every_byte();
     keys();
+    bases();
     return done();
 }
