@@ -16,19 +16,6 @@
 
 #include "cache/cache_entry.h"
 
-typedef struct cache cache;
-
-/* What happened so far. */
-typedef struct cache_stats {
-    uint64_t hits, misses; /* cache_may_use: usable; cache_find: not there */
-    uint64_t expired;      /* older than CACHE_AGE */
-    uint64_t stale;        /* the file had changed */
-    uint64_t evicted;      /* pushed out for want of room */
-    uint64_t validations;  /* files looked at again */
-    unsigned entries, files, descriptors; /* now */
-    uint64_t memory;                      /* bytes of files, now */
-} cache_stats;
-
 /* A cache, or NULL (no memory, or no entry allowed). */
 cache *cache_make(const cache_config *config);
 

@@ -8,7 +8,7 @@
 #define CPUAFFINITY_CACHE_TABLE_H
 
 #include "base/list.h"
-#include "cache/cache.h"
+#include "cache/cache_entry.h"
 #include "cache/cache_file.h"
 #include "cache/cache_store.h"
 

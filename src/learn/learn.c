@@ -43,6 +43,7 @@ int learn_server(unsigned n, learn_state *state)
     state->name = s->server->server_hostname ? s->server->server_hostname
                                              : "the main server";
     state->wanted = s->wanted;
+    state->query = s->query_reader;
     if (s->reason != REASON_OK) {
         state->rule = reason_rule(s->reason);
         state->why = s->why;
@@ -234,6 +235,9 @@ static void dump_server(apr_pool_t *p, unsigned server,
     }
     else {
         printf("FixedStatic for %s: answers may be repeated\n", state->name);
+    }
+    if (state->query) {
+        printf("  kept by query: %s\n", state->query);
     }
     for (i = 0; (o = learn_obstacle(i)); i++) {
         if (o->server == server && !o->quiet) {

@@ -23,10 +23,12 @@ uint64_t learn_refusals(reason_id reason);
 
 /* What is known of one server. */
 typedef struct learn_state {
-    const char *name; /* of the vhost, "the main server" without one */
-    int wanted;       /* FixedStatic is on somewhere in it */
-    const char *rule; /* that refuses it as a whole; NULL: none */
-    const char *why;  /* directive and place, or module; NULL without rule */
+    const char *name;  /* of the vhost, "the main server" without one */
+    int wanted;        /* FixedStatic is on somewhere in it */
+    const char *rule;  /* that refuses it as a whole; NULL: none */
+    const char *why;   /* directive and place, or module; NULL without rule */
+    const char *query; /* the directive, with its place, for which answers are
+                        * kept by query; NULL: none */
 } learn_state;
 
 /* What stands in the way, of all servers; NULL: there are no more. The n-th

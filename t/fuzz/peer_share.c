@@ -45,6 +45,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(l.kind == LESSON_ANSWER || l.kind == LESSON_WIDEN
           || l.kind == LESSON_304);
     CHECK((const char *)l.key == key && l.path == key + l.key_len);
+    CHECK(l.key_base == l.key_len
+          || (l.key_base < l.key_len
+              && l.key[l.key_base + REQUEST_KEY_PART] == '?'));
     CHECK(l.path + strlen(l.path) < bytes + size && l.path[0] == '/');
     check_head(&l, head);
     peer_share_write(&l, fixed, parts);
@@ -70,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
           && l.answer.length_at == other.answer.length_at);
     CHECK(!memcmp(&l.st, &other.st, sizeof(l.st)) && l.vary == other.vary
           && l.mask == other.mask && l.when == other.when);
+    CHECK(l.shared == other.shared && l.key_base == other.key_base);
     free(copy);
     return 0;
 }

@@ -224,20 +224,6 @@ static void test_refused(void)
     REFUSED(l.server.timeout = -1, "Timeout -1");
     REFUSED(l.server.no_sendfile = 2, "EnableSendfile 2");
     REFUSED(l.server.sections = 2, "a flag of 2");
-    REFUSED(l.key_len = l.key_base = 0, "no key");
-    REFUSED(l.key_base = 0, "no key of the path");
-    REFUSED(l.key_base = 6, "a path's key that is longer");
-    REFUSED(l.key_base = 4, "a query without its length");
-    REFUSED((l.key = (const unsigned char *)"k\0\2?q", l.key_len = 5,
-             l.key_base = 2),
-            "a query at another place");
-    REFUSED((l.key = (const unsigned char *)"k\0\1?q", l.key_len = 5,
-             l.key_base = 1),
-            "a query of another length");
-    REFUSED((l.key = (const unsigned char *)"k\0\2/q", l.key_len = 5,
-             l.key_base = 1),
-            "no query");
-    REFUSED(l.shared = 2, "another flag of 2");
     REFUSED(l.path = "relative", "a relative path");
     REFUSED(l.path = "", "no path");
     REFUSED(l.answer.head_len -= 2, "a head without end");
@@ -253,6 +239,37 @@ static void test_refused(void)
     bytes[PEER_SHARE_FIXED + 5 + 3] = 0;
     ok(peer_share_parse(bytes, len, NOW, &out, head),
        "refused: a NUL in the path");
+}
+
+/* Keys that no request has. */
+static void test_keys(void)
+{
+    char bytes[LONGEST], head[RESPONSE_HEAD];
+    lesson l, out;
+    size_t len;
+
+    fill(&l, HEAD TYPE "\r\n", 0);
+    l.key = (const unsigned char *)"k\0\2?q";
+    l.key_base = 1;
+    l.shared = 1;
+    len = write_all(&l, bytes);
+    ok(!peer_share_parse(bytes, len, NOW, &out, head) && out.key_base == 1
+           && out.shared,
+       "a key with a query");
+    REFUSED(l.key_len = l.key_base = 0, "no key");
+    REFUSED(l.key_base = 0, "no key of the path");
+    REFUSED(l.key_base = 6, "a path's key that is longer");
+    REFUSED(l.key_base = 4, "a query without its length");
+    REFUSED((l.key = (const unsigned char *)"k\0\2?q", l.key_len = 5,
+             l.key_base = 2),
+            "a query at another place");
+    REFUSED((l.key = (const unsigned char *)"k\0\1?q", l.key_len = 5,
+             l.key_base = 1),
+            "a query of another length");
+    REFUSED((l.key = (const unsigned char *)"k\0\2/q", l.key_len = 5,
+             l.key_base = 1),
+            "no query");
+    REFUSED(l.shared = 2, "another flag of 2");
 }
 
 #define GZIP "Content-Encoding: gzip\r\n"
@@ -351,6 +368,7 @@ int main(void)
     test_304();
     test_encoded();
     test_refused();
+    test_keys();
     test_processes();
     apr_terminate();
     return done();
