@@ -34,13 +34,14 @@ sub lacks_loop {
 
 sub host {
     my ($name, $kind, $more) = @_;
-    my $dir = Test::Certificates::directory();
+    my $path = Test::Certificates::directory() . '/'
+        . ($name =~ /^[ab]\.test$/ ? $name : 'a.test') . "-$kind";
     return <<"END";
 <VirtualHost *:\@TLS\@>
 ServerName $name
 SSLEngine on
-SSLCertificateFile $dir/$name-$kind.crt
-SSLCertificateKeyFile $dir/$name-$kind.key
+SSLCertificateFile $path.crt
+SSLCertificateKeyFile $path.key
 $more</VirtualHost>
 END
 }
