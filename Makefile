@@ -40,11 +40,11 @@ SAY     := @$(if $(V),:,echo)
 
 # What tests and "make run" need beside a compiler, as Debian packages.
 DEPS := apache2-bin apache2-dev libhwloc-dev libjansson-dev pkg-config gcc make perl curl \
-	clang clang-format clang-tidy valgrind libclang-rt-14-dev libpcre2-dev \
+	clang clang-format clang-tidy valgrind libclang-rt-14-dev libpcre2-dev libssl-dev \
 	python3 nghttp2-client util-linux libc6-dev media-types openssl strace \
 	apache2-utils libnet-ssleay-perl libffi-platypus-perl wget
-DEPS_BENCH := wrk nginx libnginx-mod-http-lua lighttpd haproxy r-base-core \
-	r-cran-ggplot2 r-cran-svglite iproute2
+DEPS_BENCH := wrk nginx libnginx-mod-http-lua lighttpd lighttpd-mod-openssl \
+	haproxy r-base-core r-cran-ggplot2 r-cran-svglite iproute2
 
 # Targets that need the packages install them first, then start over, so
 # that apxs and pkg-config are asked once they are there.
@@ -90,7 +90,7 @@ PRELOADED := $(patsubst t/preload/%.c,$(BUILD)/preload/%.so, \
 REPLAY := $(patsubst t/fuzz/%.c,$(BUILD)/replay/%,$(wildcard t/fuzz/*.c))
 ALL_C := $(SRC) $(wildcard src/cli/*.c t/unit/*.c t/fuzz/*.c t/tool/*.c \
 	t/preload/*.c bench/*.c)
-ALL_H := $(wildcard src/*/*.h t/unit/*.h)
+ALL_H := $(wildcard src/*/*.h t/unit/*.h bench/*.h)
 
 .DEFAULT_GOAL := all
 .PHONY: help test-browser all deps run test check lint format asan valgrind fuzz coverage \
@@ -249,10 +249,14 @@ coverage: deps
 	@lcov -q -c -d build/cov -o build/cov/lcov.info && \
 	    lcov --list build/cov/lcov.info
 
+# those that speak TLS to a server, as its clients
+$(BUILD)/bench/idle $(BUILD)/bench/handshakes: BENCH_LIBS := -lssl -lcrypto
+$(BUILD)/bench/idle $(BUILD)/bench/handshakes: bench/tls_client.h
 $(BUILD)/bench/%: bench/%.c
 	@mkdir -p $(@D)
 	$(SAY) "cc $<"
-	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 $(OPT) $(WARN) $(CFLAGS) -o $@ $<
+	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 -pthread $(OPT) $(WARN) $(CFLAGS) \
+	    -o $@ $< $(BENCH_LIBS)
 
 bench-tools: $(BENCH_TOOLS)
 

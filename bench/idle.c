@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Many keep-alive connections of which few are active at a time (C10K).
  *
- *   idle PORT PATH CONNECTIONS ACTIVE SECONDS LOGFILE [RATE]
+ *   idle [--tls] PORT PATH CONNECTIONS ACTIVE SECONDS LOGFILE [RATE]
  *
  * Opens all connections with one request on each, prints "ready N", waits
  * for a line on stdin (while the server's memory is measured), then keeps
@@ -12,8 +12,8 @@
  * it was due), status, µs.
  * Last line: "requests R bytes B closed C errors E".
  */
+#include "tls_client.h"
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -34,6 +34,7 @@ struct conn {
     int64_t start; /* of the request in flight, 0 when idle */
     int64_t left;  /* of the body, -1 while in the header */
     char *part;    /* of a header, mostly NULL */
+    SSL *ssl;      /* NULL: plain */
     uint32_t have; /* bytes in it */
     int fd;
     int status;
@@ -45,6 +46,7 @@ static struct conn *conns;
 static int *idle; /* indexes of idle connections */
 static int nidle;
 static int ep;
+static SSL_CTX *ctx; /* NULL: plain */
 static long port;
 static char request[512];
 static size_t request_len;
@@ -62,6 +64,46 @@ static int64_t now_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
+/* Shakes hands (blocking). @return 0, or -1 with errno */
+static int conn_secure(struct conn *c)
+{
+    struct timeval limit = {.tv_sec = 5};
+    int out;
+
+    (void)setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    c->ssl = tls_client_new(ctx, c->fd);
+    if (!c->ssl) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return tls_result(c->ssl, SSL_connect(c->ssl), &out) > 0 ? 0 : -1;
+}
+
+static void conn_close(struct conn *c)
+{
+    SSL_free(c->ssl);
+    c->ssl = NULL;
+    close(c->fd);
+    c->fd = -1;
+}
+
+static ssize_t conn_recv(struct conn *c, char *into, size_t size)
+{
+    int out;
+
+    return c->ssl ? tls_result(c->ssl, SSL_read(c->ssl, into, (int)size), &out)
+                  : recv(c->fd, into, size, 0);
+}
+
+static ssize_t conn_send(struct conn *c)
+{
+    int out;
+
+    return c->ssl ? tls_result(
+               c->ssl, SSL_write(c->ssl, request, (int)request_len), &out)
+                  : send(c->fd, request, request_len, MSG_NOSIGNAL);
+}
+
 /* Connects (blocking) and watches. @return 0, or -1 with errno */
 static int conn_open(struct conn *c)
 {
@@ -77,12 +119,12 @@ static int conn_open(struct conn *c)
         return -1;
     }
     if (connect(c->fd, (struct sockaddr *)&sa, sizeof(sa)) == -1
+        || (ctx && conn_secure(c) == -1)
         || fcntl(c->fd, F_SETFL, O_NONBLOCK) == -1
         || epoll_ctl(ep, EPOLL_CTL_ADD, c->fd, &ev) == -1) {
         int e = errno;
 
-        close(c->fd);
-        c->fd = -1;
+        conn_close(c);
         errno = e;
         return -1;
     }
@@ -110,7 +152,7 @@ static void conn_lost(struct conn *c)
     int busy = c->start != 0;
 
     total.closed++;
-    close(c->fd);
+    conn_close(c);
     free(c->part);
     c->part = NULL;
     c->have = 0;
@@ -162,7 +204,7 @@ static void conn_readable(struct conn *c)
     ssize_t n;
 
     memcpy(bytes, c->part ? c->part : "", have);
-    n = recv(c->fd, bytes + have, sizeof(bytes) - 1 - have, 0);
+    n = conn_recv(c, bytes + have, sizeof(bytes) - 1 - have);
     if (n <= 0) {
         if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
             conn_lost(c);
@@ -199,9 +241,7 @@ static void conn_request(struct conn *c, int64_t due)
 {
     c->start = due;
     c->left = -1;
-    if (c->fd == -1
-        || send(c->fd, request, request_len, MSG_NOSIGNAL)
-               != (ssize_t)request_len) {
+    if (c->fd == -1 || conn_send(c) != (ssize_t)request_len) {
         conn_lost(c);
     }
 }
@@ -227,13 +267,14 @@ static void poll_once(int64_t wait)
     }
 }
 
-/* Opens all and sends one request on each, 64 at a time, within 25 seconds.
+/* Opens all and sends one request on each, 64 at a time, within 25 seconds
+ * (TLS: 50).
  * A server that defers accept keeps what has sent nothing in a short queue, so
  * opening all of them first would overrun it. @return 0, or -1 with a message
  */
 static int prime(int connections)
 {
-    int64_t end = now_us() + 25000000;
+    int64_t end = now_us() + (ctx ? 50000000 : 25000000);
     int opened = 0;
 
     priming = 1;
@@ -298,9 +339,19 @@ int main(int argc, char **argv)
     int connections, active;
     char line[16];
 
+    if (argc > 1 && !strcmp(argv[1], "--tls")) {
+        argc--;
+        argv++;
+        ctx = tls_client_context();
+        if (!ctx) {
+            fprintf(stderr, "idle: no TLS\n");
+            return 1;
+        }
+    }
     if (argc != 7 && argc != 8) {
-        fprintf(stderr, "usage: idle PORT PATH CONNECTIONS ACTIVE SECONDS "
-                        "LOGFILE [RATE]\n");
+        fprintf(stderr,
+                "usage: idle [--tls] PORT PATH CONNECTIONS ACTIVE SECONDS "
+                "LOGFILE [RATE]\n");
         return 2;
     }
     port = strtol(argv[1], NULL, 10);

@@ -94,7 +94,7 @@ class Targets(unittest.TestCase):
                 ("CPU per request.*c32", "epoll", "floor did not take part"),
                 ("p99.*c32", "nginx", "fixedstatic: no run without errors"),
                 ("CPU per request.*c128", "nginx", "not measured in this run"),
-                ("user memory", "nginx", "nothing to divide by"),
+                ("user memory per idle connection", "nginx", "nothing to divide by"),
                 ("hello", "stock", "stock: no run without errors"),
                 ("distinct", "nginx", "fixedstatic did not take part")):
             with self.subTest(figure):

@@ -3,7 +3,8 @@
 
 A contestant runs a site: "static", "many" (static, caches for 100 000 files),
 "logs" (static, access logs on), "pids" (static, a log of process ids), "gzip"
-(static, text compressed), "dynamic" (static and /hello) or "proxy".
+(static, text compressed), "dynamic" (static and /hello), "https" and "https12"
+(static over TLS 1.3 and 1.2) or "proxy".
 """
 
 import copy
@@ -18,11 +19,12 @@ import time
 
 from . import procs
 from .machine import cpus, output
+from .scenarios import TLS
 from .server import BenchError, Server
 from .trial import loop_answers
 
 HTTPD_PROCESSES = 8
-STATIC = ("static", "many", "logs", "pids", "gzip", "dynamic")
+STATIC = ("static", "many", "logs", "pids", "gzip", "dynamic", *TLS)
 # how many files nginx keeps open, and for how long it trusts them
 # (httpd-fixedstatic.conf has the same for "many"); less where fewer
 # descriptors are allowed
@@ -46,11 +48,14 @@ class Contestant:
         # takes part only where a scenario names it
         self.limit = limit
         self.absent = None
+        # {site: why it cannot run that one}
+        self.without = {}
 
     def enters(self, scenario):
         named = scenario.who is None and not self.limit \
             or self.name in (scenario.who or ())
-        return named and scenario.site in self.sites and not self.absent
+        return named and scenario.site in self.sites \
+            and not self.absent and scenario.site not in self.without
 
     @property
     def program(self):
@@ -73,6 +78,17 @@ def nginx_variants(quick=False):
     return variants
 
 
+def nginx_tls_variants():
+    """Without sendfile, as it has to encrypt: what it reads at a time, and
+    its largest record."""
+    return [({"SENDFILE": "off", "TCP_NOPUSH": "off", "REUSEPORT": reuseport,
+              "TLS_BUFFER": f"{kib}k", "TLS_READ": f"1 {read}k"},
+             f"ssl_buffer_size {kib}k, output_buffers 1 {read}k, "
+             + ("reuseport" if reuseport else "no reuseport"))
+            for reuseport in ("", "reuseport")
+            for kib, read in ((16, 32), (16, 128))]
+
+
 def nginx(settings, words, number):
     return Contestant(f"nginx-{number}", "nginx", "nginx.conf", STATIC,
                       settings=settings, note=words)
@@ -90,6 +106,9 @@ def table():
     """Everybody but nginx's variants, in the order of the report."""
     return [
         Contestant("stock", "httpd", "httpd-stock.conf", STATIC),
+        # with sendfile nothing is mapped, unless a filter reads the file
+        Contestant("tuned", "httpd, EnableMMAP Off", "httpd-stock.conf",
+                   ("gzip", *TLS), flags=("nommap",)),
         Contestant("taskset", "httpd + taskset", "httpd-stock.conf", STATIC,
                    pin=True),
         Contestant("cpu", "httpd + CPUAffinity cpu", "httpd-cpu.conf",
@@ -114,7 +133,7 @@ def table():
         compressing("gzsendfile", "nginx, gzip_static, sendfile",
                     "gzip_static on; gzip_vary on;", "on"),
         Contestant("lighttpd", "lighttpd", "lighttpd.conf",
-                   ("static", "logs", "pids")),
+                   ("static", "logs", "pids", *TLS)),
         Contestant("floor", "bare epoll loop (a limit, no server)",
                    "floor", ("static",), limit=True),
         Contestant("proxy-haproxy", "haproxy maxconn 1", "haproxy.cfg",
@@ -166,6 +185,19 @@ class Field:
                     file.write(chunk)
                     left -= len(chunk)
             age(file.name)
+
+    def make_certificate(self):
+        """ECDSA P-256, for everybody."""
+        done = subprocess.run(
+            ["openssl", "req", "-x509", "-nodes", "-days", "2", "-subj",
+             "/CN=bench.invalid", "-addext",
+             "subjectAltName=DNS:bench.invalid,IP:127.0.0.1", "-newkey", "ec",
+             "-pkeyopt", "ec_paramgen_curve:P-256", "-keyout",
+             os.path.join(self.root, "tls.key"), "-out",
+             os.path.join(self.root, "tls.crt")], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        if done.returncode:
+            raise BenchError("no certificate: " + done.stdout.decode().strip())
 
     def make_texts(self, sizes):
         """Text as repetitive as scripts are, and beside each file the same
@@ -225,7 +257,12 @@ class Field:
             "WORKERS": str(len(cpus())), "CPU_MASK": mask,
             "NOFILE": str(max(nofile(), files + SPARE_FILES)), "ACCESS_LOG": log,
             "OPEN_FILES": str(files), "OPEN_VALID": valid,
-            "GZIP": "",
+            "GZIP": "", "TLS_BUFFER": "16k", "TLS_READ": "1 32k",
+            "CERTIFICATE": os.path.join(self.root, "tls.crt"),
+            "CERTIFICATE_KEY": os.path.join(self.root, "tls.key"),
+            "TLS_VERSION": TLS.get(site, ""),
+            "IF_TLS": "" if site in TLS else "#",
+            "IF_PLAIN": "#" if site in TLS else "",
             "DYNAMIC": f"include {root}/nginx-hello.conf;" if lua else "",
             "DYNAMIC_MODULE":
                 "include /etc/nginx/modules-enabled/*.conf;" if lua else "",
@@ -254,7 +291,9 @@ class Field:
     def argv(self, contestant, site, root, port):
         conf = os.path.join(root, contestant.config)
         if contestant.program == "httpd":
-            flags = [f for s in (site, *contestant.flags) for f in ("-D", s)]
+            defined = (site, *contestant.flags, *(["tls"] if site in TLS
+                                                  else []))
+            flags = [f for s in defined for f in ("-D", s)]
             return [self.httpd, "-f", conf, "-DFOREGROUND", *flags]
         return {"nginx": ["nginx", "-c", conf, "-e", f"{root}/error.log"],
                 "lighttpd": ["lighttpd", "-D", "-f", conf],
@@ -278,8 +317,9 @@ class Field:
             pin(server)
         return server
 
-    def probe(self, contestant):
-        """Why a contestant cannot take part here, or None."""
+    def probe(self, contestant, sites=()):
+        """Why a contestant cannot take part here, or None; for which of the
+        sites goes into its without."""
         if contestant.program == "floor":
             return None
         program = {"httpd": self.httpd}.get(contestant.program,
@@ -290,9 +330,18 @@ class Field:
             return "taskset is not installed"
         if contestant.program != "httpd":
             return None
-        # only what the module and its directives are missing for: every
-        # other mistake has to be seen when it starts
-        site = contestant.sites[0]
+        why = self.refuses(contestant, contestant.sites[0])
+        for site in () if why else sites:
+            if site in contestant.sites and site in TLS:
+                missing = self.refuses(contestant, site)
+                if missing:
+                    contestant.without[site] = missing
+        return why
+
+    def refuses(self, contestant, site):
+        """Why it cannot run the site in this build, or None: only what the
+        module and its directives are missing for, as every other mistake has
+        to be seen when it starts."""
         values = {f"BACKEND{i}": "1" for i in (1, 2, 3)}
         root, port = self.render(contestant, site, values)
         argv = self.argv(contestant, site, root, port) + ["-t"]
@@ -302,15 +351,15 @@ class Field:
         if "Invalid command" in text or "mod_cpuaffinity.so" in text:
             lines = [line for line in text.splitlines() if line.strip()]
             return "not in this build: " + " ".join(lines[:2])
-        return self.attempt(contestant) if contestant.trial else None
+        return self.attempt(contestant, site) if contestant.trial else None
 
-    def attempt(self, contestant):
+    def attempt(self, contestant, site):
         """Starts it once and asks its trial."""
         tried = copy.copy(contestant)
         tried.flags = (*contestant.flags, "trial")
-        server = self.start(tried, contestant.sites[0])
+        server = self.start(tried, site)
         try:
-            return contestant.trial(self.address, server.port)
+            return contestant.trial(self.address, server.port, site in TLS)
         finally:
             server.stop()
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The load generators h2load, and bench/idle.c for C10K (wrk.py has wrk).
+"""The load generators h2load, and the bench's own: bench/idle.c for C10K,
+bench/handshakes.c for TLS connections of one request (wrk.py has wrk).
 Each run is bounded in time; a generator that does not end is killed and says
 so."""
 
@@ -16,6 +17,8 @@ from .machine import cpus
 GRACE = 10
 # bench/idle.c's connections that are being opened
 AT_A_TIME = 64
+# seconds in which it opens them
+LIMIT = {"http": 30, "https": 55}
 
 
 class Load:
@@ -66,7 +69,7 @@ def h2load_argv(scenario, port, amount, raw, scratch, client_cpus):
     threads = min(len(cpus()), scenario.connections)
     if scenario.kind == "flaky":
         threads = 1
-    base = f"http://127.0.0.1:{port}"
+    base = f"{scenario.scheme}://127.0.0.1:{port}"
     argv = prefix(client_cpus) + [
         "h2load", "--h1", *amount, "-c", str(scenario.connections),
         "-t", str(threads), "--log-file", raw]
@@ -171,12 +174,43 @@ def parse_h2load(text, load):
         load.errors["generator"] = "no request was answered"
 
 
+def handshakes(scenario, port, seconds, raw, build, client_cpus=None):
+    """A connection for each request, full handshakes or resumed sessions."""
+    load = Load("")
+    load.threads = min(len(cpus()), scenario.connections)
+    argv = prefix(client_cpus) + [
+        os.path.join(build, "bench", "handshakes"), str(port), scenario.path,
+        str(scenario.connections), str(load.threads), str(seconds), raw,
+        "resumed" if scenario.resumed else "full"]
+    load.command = shlex.join(argv)
+    started = time.monotonic()
+    process = spawn(argv, stdin=subprocess.DEVNULL)
+    try:
+        text, load.cpu, in_time = finish(process, seconds + GRACE)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    load.wall = time.monotonic() - started
+    load.read_samples(raw)
+    found = re.search(r"bytes (\d+) resumed \d+ errors (\d+)", text)
+    if not in_time or not found:
+        load.errors["generator"] = text.strip()[-300:] or "did not end"
+    else:
+        load.bytes = int(found.group(1))
+        if int(found.group(2)):
+            load.errors["errored"] = int(found.group(2))
+        if not load.requests:
+            load.errors["generator"] = "no request was answered"
+    return load
+
+
 def first_use(scenario, port, client_cpus=None):
     """As many requests at a time as idle makes when it opens connections:
     what the first ones need once is not part of what each connection needs."""
     argv = prefix(client_cpus) + [
         "h2load", "--h1", "-n", "2560", "-c", str(AT_A_TIME), "-t", "1",
-        f"http://127.0.0.1:{port}{scenario.path}"]
+        f"{scenario.scheme}://127.0.0.1:{port}{scenario.path}"]
     subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                    timeout=30, check=False)
 
@@ -184,8 +218,9 @@ def first_use(scenario, port, client_cpus=None):
 def idle(scenario, port, seconds, raw, build, server, client_cpus=None):
     """C10K. Returns (load, snapshot before, KiB per idle connection)."""
     argv = prefix(client_cpus) + [
-        os.path.join(build, "bench", "idle"), str(port), scenario.path,
-        str(scenario.connections), str(scenario.active), str(seconds), raw] \
+        os.path.join(build, "bench", "idle"),
+        *(["--tls"] if scenario.scheme == "https" else []), str(port),
+        scenario.path, str(scenario.connections), str(scenario.active), str(seconds), raw] \
         + ([str(scenario.rate)] if scenario.rate else [])
     load = Load(shlex.join(argv))
     first_use(scenario, port, client_cpus)
@@ -193,10 +228,10 @@ def idle(scenario, port, seconds, raw, build, server, client_cpus=None):
     opened = time.monotonic()
     process = spawn(argv, stdin=subprocess.PIPE)
     try:
-        first = read_line(process, 30)
+        first = read_line(process, LIMIT[scenario.scheme])
         if not first.startswith(b"ready"):
             load.errors["connections"] = \
-                first.decode().strip() or "not opened within 30 s"
+                first.decode().strip() or "not opened in time"
             process.kill()
             process.wait()
             load.wall = time.monotonic() - opened

@@ -51,6 +51,7 @@ def versions(httpd):
     asked = {
         "httpd": (httpd, "-v"), "nginx": ("nginx", "-v"),
         "lighttpd": ("lighttpd", "-v"), "haproxy": ("haproxy", "-v"),
+        "openssl": ("openssl", "version"),
         "h2load": ("h2load", "--version"), "wrk": ("wrk", "-v"),
         "R": ("Rscript", "--version"),
         "gcc": ("cc", "--version"),

@@ -12,7 +12,9 @@ import time
 
 from . import load as loads
 from . import procs, stats, targets, wrk
-from .contestants import nginx, nginx_variants, open_files
+from .contestants import (nginx, nginx_tls_variants, nginx_variants,
+                          open_files)
+from .scenarios import TLS
 from .server import BenchError, Server
 
 SAMPLES_FOR_PLOTS = 2000
@@ -25,6 +27,10 @@ def one_run(server, scenario, seconds, raw, bench):
         load, before, memory = loads.idle(
             scenario, server.port, seconds, raw, bench.build, server,
             bench.client_cpus)
+    elif scenario.kind == "handshakes":
+        before = procs.Snapshot(server.pid)
+        load = loads.handshakes(scenario, server.port, seconds, raw,
+                                bench.build, bench.client_cpus)
     elif scenario.kind in ("wrk", "many"):
         before = procs.Snapshot(server.pid)
         load = wrk.run(scenario, server.port, seconds, raw,
@@ -116,7 +122,8 @@ class Bench:
         self.keep_raw = options.keep_raw
         self.out = options.out
         self.limit = options.limit
-        self.variants = nginx_variants(options.quick)
+        self.plain_variants = nginx_variants(options.quick)
+        self.tls_variants = nginx_tls_variants()
         self.rates = {}
         # {scenario: nginx's variant with most requests/s}, and the names of
         # all scenarios of this bench
@@ -188,7 +195,7 @@ class Bench:
         """nginx's variants once each; the one with most requests/s wins."""
         rows, best = [], None
         seconds = self.seconds_of(scenario, self.sweep_seconds, 0.5)
-        for i, (settings, words) in enumerate(self.variants):
+        for i, (settings, words) in enumerate(self.variants(scenario)):
             contestant = nginx(settings, words, i)
             self.progress(scenario, f"sweep of nginx: {words}")
             server = self.server(contestant, scenario.site)
@@ -324,7 +331,11 @@ class Bench:
         swept = self.swept(scenario) \
             and scenario.sweep_of not in self.planned
         return len(here) * self.rounds_of(scenario) \
-            + swept * len(self.variants)
+            + swept * len(self.variants(scenario))
+
+    def variants(self, scenario):
+        return self.tls_variants if scenario.site in TLS \
+            else self.plain_variants
 
     def swept(self, scenario):
         return any(c.name == "nginx" and c.enters(scenario)

@@ -13,6 +13,10 @@ TEXTS = {"script.js": 80 * 1024, "page.html": 20 * 1024}
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 
 
+# sites over TLS and their version
+TLS = {"https": "TLSv1.3", "https12": "TLSv1.2"}
+
+
 def size_title(size):
     return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
 
@@ -20,6 +24,8 @@ def size_title(size):
 # compared where a generator's round is long or a file large: who decides the
 # targets, and one more
 FEW = ("stock", "fixedstatic", "nginx", "lighttpd")
+# over TLS, where httpd maps files unless it is told not to
+SECURE = ("stock", "tuned", "fixedstatic", "nginx", "lighttpd")
 # requests a second that leave everybody time
 RATE = 10000
 # README's headline
@@ -35,13 +41,15 @@ class Scenario:
     group: str
     title: str
     site: str = "static"
-    # http, wrk, many, idle, mixed or flaky: how load is made
+    # http, wrk, many, idle, handshakes, mixed or flaky: how load is made
     kind: str = "http"
     path: str = "/1k.txt"
     connections: int = 10
     pipeline: int = 1
     # a connection per request
     close: bool = False
+    # with the session of the connection before
+    resumed: bool = False
     # its raw samples are drawn
     plots: bool = False
     rounds: int | None = None
@@ -68,6 +76,10 @@ class Scenario:
         """Bytes of the file; None where there is none."""
         name = self.path.lstrip("/")
         return 1024 if self.tree else (SIZES | TEXTS).get(name)
+
+    @property
+    def scheme(self):
+        return "https" if self.site in TLS else "http"
 
     def describe(self):
         """What results.json says of it."""
@@ -124,16 +136,41 @@ def compressed(file, what, **more):
                     "keep-alive, wrk -t2 -c32", site="gzip", kind="wrk",
                     path=f"/{file}", threads=2, connections=32,
                     accept=ACCEPT_ENCODING,
-                    who=("stock", "fixedstatic", "nginx-gzip",
+                    who=("stock", "tuned", "fixedstatic", "nginx-gzip",
                          "nginx-gzstatic", "nginx-gzsendfile"), **more)
 
 
-def idle(count, active, name, rate=None, **more):
+def https(file, site="https", **more):
+    """Over TLS, by wrk."""
+    return Scenario(f"{site}-{file.split('.')[0]}-ka", "TLS",
+                    f"{tls_title(site)}, {size_title(SIZES[file])}, "
+                    "keep-alive, wrk -t2 -c32", site=site, kind="wrk",
+                    path=f"/{file}", threads=2, connections=32, who=SECURE,
+                    **more)
+
+
+def tls_title(site):
+    return f"TLS {TLS[site][-3:]}"
+
+
+def handshakes(resumed=False, **more):
+    """A handshake for each request of 1 KiB, by bench/handshakes.c."""
+    name, how = ("resume", "resumed") if resumed else ("close", "full")
+    return Scenario(f"https-{name}", "TLS", f"{tls_title('https')}, 1 KiB, a "
+                    f"{how} handshake per request, 50 connections",
+                    site="https", kind="handshakes", resumed=resumed,
+                    connections=50, close=True, who=SECURE, plots=True,
+                    **more)
+
+
+def idle(count, active, name, rate=None, site="static", **more):
     pace = f", {rate} requests/s" if rate else ""
-    return Scenario(name, "C10K", f"{count} keep-alive connections, "
+    tls = f"{tls_title(site)}, " if site in TLS else ""
+    return Scenario(name, "TLS" if tls else "C10K", f"{tls}{count} keep-alive "
+                    f"connections, "
                     f"{active} active at a time{pace}, 1 KiB", kind="idle",
                     connections=count, active=active, rate=rate, plots=True,
-                    **more)
+                    site=site, **more)
 
 
 def idles(count, who, **more):
@@ -145,6 +182,16 @@ def idles(count, who, **more):
             idle(few, few, f"{name}-active", **others),
             idle(count, few, f"{name}-paced", rate=RATE, **others),
             idle(few, few, f"{name}-active-paced", rate=RATE, **others)]
+
+
+def https_all(count, long):
+    """What is measured over TLS, with count idle connections; long: of those
+    whose rounds are longer."""
+    return [https("1k.txt", **long), https("100k.txt", **long),
+            https("1k.txt", "https12", **long), handshakes(**long),
+            handshakes(True, **long),
+            idle(count, count // 100, f"https-c{count // 1000}k",
+                 site="https", who=SECURE, sweep_of="https-1k-ka")]
 
 
 def balance(connections, **more):
@@ -188,6 +235,7 @@ def quick_list():
         static("1m.txt", 10, who=QUICK),
         static("10m.txt", 10, who=FEW),
         *idles(2000, FEW, **known)[:2],
+        *https_all(2000, {"seconds": 1}),
         static("1k.txt", 100, site="logs", who=FEW, **known),
         compressed("script.js", "a script", seconds=1),
         hello(who=QUICK, **known),
@@ -206,6 +254,7 @@ def full_list():
         *[static(file, 10, plots=True, rounds=5, **long)
           for file in ("100k.txt", "1m.txt", "10m.txt")],
         *idles(10000, None, **long),
+        *https_all(10000, {"seconds": 3, "rounds": 5}),
         static("1k.txt", 250, site="logs", **long), balance(1000, **long),
         compressed("script.js", "a script", seconds=3, rounds=5),
         compressed("page.html", "a page", seconds=3, rounds=5),

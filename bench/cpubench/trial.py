@@ -4,6 +4,7 @@ server, because directives may be accepted before they do anything."""
 
 import http.client
 import json
+import ssl
 import time
 
 STATUS = "/cpuaffinity-status?json"
@@ -18,14 +19,24 @@ def get(connection, path):
     return body
 
 
-def loop_answers(address, port, path="/1k.txt", limit=5.0):
+def connect(address, port, tls):
+    if not tls:
+        return http.client.HTTPConnection(address, port, timeout=5)
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return http.client.HTTPSConnection(address, port, timeout=5,
+                                       context=context)
+
+
+def loop_answers(address, port, tls=False, path="/1k.txt", limit=5.0):
     """Requests a file again and again until the loops have repeated an
     answer. Returns None then, else why it is thought that they never do."""
     end = time.monotonic() + limit
     asked = 0
     try:
         while time.monotonic() < end:
-            connection = http.client.HTTPConnection(address, port, timeout=5)
+            connection = connect(address, port, tls)
             for _ in range(10):
                 get(connection, path)
                 asked += 1

@@ -31,7 +31,7 @@ def argv(scenario, port, seconds, client_cpus=None):
         "-s", os.path.join(HERE, "wrk.lua"),
         *(["-H", f"Accept-Encoding: {scenario.accept}"]
           if scenario.accept else []),
-        f"http://127.0.0.1:{port}{scenario.path}"]
+        f"{scenario.scheme}://127.0.0.1:{port}{scenario.path}"]
     if scenario.kind == "many":
         words += ["--", *map(str, scenario.tree)]
     elif scenario.pipeline > 1:
