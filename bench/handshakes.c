@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #define HEAD_MAX 2048
+#define THREADS_MAX 64
 #define GRACE 5000000
 #define CONNECT_LIMIT 10000000
 
@@ -56,6 +57,8 @@ struct worker {
     long requests, bytes, resumed, errors;
 };
 
+static struct worker workers[THREADS_MAX];
+static int threads;
 static SSL_CTX *ctx;
 static int is_resuming;
 static long port;
@@ -277,42 +280,41 @@ static void *work(void *data)
     return NULL;
 }
 
-static struct worker *workers_start(int threads, int connections)
+/* @return 0, or -1 with errno */
+static int workers_start(int connections)
 {
-    struct worker *all = calloc((size_t)threads, sizeof(*all));
-
-    if (!all || pthread_barrier_init(&begin, NULL, (unsigned)threads)) {
-        return NULL;
+    if (pthread_barrier_init(&begin, NULL, (unsigned)threads)) {
+        return -1;
     }
     for (int i = 0; i < threads; i++) {
-        struct worker *w = &all[i];
+        struct worker *w = &workers[i];
 
         w->count = connections / threads + (i < connections % threads);
         w->places = calloc((size_t)w->count + 1, sizeof(*w->places));
         w->ep = epoll_create1(EPOLL_CLOEXEC);
         if (!w->places || w->ep == -1) {
-            return NULL;
+            return -1;
         }
         for (int k = 0; k < w->count; k++) {
             w->places[k].fd = -1;
         }
         if (pthread_create(&w->thread, NULL, work, w)) {
-            return NULL;
+            return -1;
         }
     }
-    return all;
+    return 0;
 }
 
-static int report(struct worker *all, int threads)
+static int report(void)
 {
     long requests = 0, bytes = 0, resumed = 0, errors = 0;
 
     for (int i = 0; i < threads; i++) {
-        pthread_join(all[i].thread, NULL);
-        requests += all[i].requests;
-        bytes += all[i].bytes;
-        resumed += all[i].resumed;
-        errors += all[i].errors;
+        pthread_join(workers[i].thread, NULL);
+        requests += workers[i].requests;
+        bytes += workers[i].bytes;
+        resumed += workers[i].resumed;
+        errors += workers[i].errors;
     }
     if (atomic_load(&first_errors)) {
         fprintf(stderr, "handshakes: %d of the first connections failed\n",
@@ -326,8 +328,7 @@ static int report(struct worker *all, int threads)
 
 int main(int argc, char **argv)
 {
-    int connections, threads;
-    struct worker *all;
+    int connections;
 
     if (argc != 8) {
         fprintf(stderr, "usage: handshakes PORT PATH CONNECTIONS THREADS "
@@ -339,7 +340,7 @@ int main(int argc, char **argv)
     threads = (int)strtol(argv[4], NULL, 10);
     seconds = strtod(argv[5], NULL);
     is_resuming = !strcmp(argv[7], "resumed");
-    if (threads < 1 || connections < threads) {
+    if (threads < 1 || threads > THREADS_MAX || connections < threads) {
         fprintf(stderr, "handshakes: wrong number of connections\n");
         return 2;
     }
@@ -358,10 +359,9 @@ int main(int argc, char **argv)
                                                 | SSL_SESS_CACHE_NO_INTERNAL);
         SSL_CTX_sess_set_new_cb(ctx, keep_session);
     }
-    all = workers_start(threads, connections);
-    if (!all) {
+    if (workers_start(connections) == -1) {
         perror("handshakes");
         return 1;
     }
-    return report(all, threads);
+    return report();
 }

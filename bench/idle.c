@@ -38,6 +38,7 @@ struct conn {
     uint32_t have; /* bytes in it */
     int fd;
     int status;
+    int sent; /* the whole request */
 };
 
 static char bytes[65536];
@@ -64,21 +65,6 @@ static int64_t now_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* Shakes hands (blocking). @return 0, or -1 with errno */
-static int conn_secure(struct conn *c)
-{
-    struct timeval limit = {.tv_sec = 5};
-    int out;
-
-    (void)setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    c->ssl = tls_client_new(ctx, c->fd);
-    if (!c->ssl) {
-        errno = ENOMEM;
-        return -1;
-    }
-    return tls_result(c->ssl, SSL_connect(c->ssl), &out) > 0 ? 0 : -1;
-}
-
 static void conn_close(struct conn *c)
 {
     SSL_free(c->ssl);
@@ -95,6 +81,7 @@ static ssize_t conn_recv(struct conn *c, char *into, size_t size)
                   : recv(c->fd, into, size, 0);
 }
 
+/* The first one on a TLS connection shakes hands. */
 static ssize_t conn_send(struct conn *c)
 {
     int out;
@@ -119,7 +106,6 @@ static int conn_open(struct conn *c)
         return -1;
     }
     if (connect(c->fd, (struct sockaddr *)&sa, sizeof(sa)) == -1
-        || (ctx && conn_secure(c) == -1)
         || fcntl(c->fd, F_SETFL, O_NONBLOCK) == -1
         || epoll_ctl(ep, EPOLL_CTL_ADD, c->fd, &ev) == -1) {
         int e = errno;
@@ -129,6 +115,9 @@ static int conn_open(struct conn *c)
         return -1;
     }
     (void)setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (ctx) {
+        c->ssl = tls_client_new(ctx, c->fd);
+    }
     return 0;
 }
 
@@ -198,11 +187,26 @@ static int conn_header(struct conn *c, size_t len)
     return 1;
 }
 
+/* Sends the request, or takes the handshake before it a step further. */
+static void conn_push(struct conn *c)
+{
+    ssize_t n = c->fd == -1 ? -1 : conn_send(c);
+
+    c->sent = n == (ssize_t)request_len;
+    if (!c->sent && !(c->ssl && n == -1 && errno == EAGAIN)) {
+        conn_lost(c);
+    }
+}
+
 static void conn_readable(struct conn *c)
 {
     size_t have = c->have;
     ssize_t n;
 
+    if (c->start && !c->sent) {
+        conn_push(c);
+        return;
+    }
     memcpy(bytes, c->part ? c->part : "", have);
     n = conn_recv(c, bytes + have, sizeof(bytes) - 1 - have);
     if (n <= 0) {
@@ -241,9 +245,7 @@ static void conn_request(struct conn *c, int64_t due)
 {
     c->start = due;
     c->left = -1;
-    if (c->fd == -1 || conn_send(c) != (ssize_t)request_len) {
-        conn_lost(c);
-    }
+    conn_push(c);
 }
 
 static void start_one(int64_t due)

@@ -79,14 +79,13 @@ def nginx_variants(quick=False):
 
 
 def nginx_tls_variants():
-    """Without sendfile, as it has to encrypt: what it reads at a time, and
-    its largest record."""
+    """Without sendfile, as it has to encrypt; what it reads at a time. Its
+    records have their greatest size by default."""
     return [({"SENDFILE": "off", "TCP_NOPUSH": "off", "REUSEPORT": reuseport,
-              "TLS_BUFFER": f"{kib}k", "TLS_READ": f"1 {read}k"},
-             f"ssl_buffer_size {kib}k, output_buffers 1 {read}k, "
+              "OUTPUT_BUFFERS": buffers}, f"output_buffers {buffers}, "
              + ("reuseport" if reuseport else "no reuseport"))
             for reuseport in ("", "reuseport")
-            for kib, read in ((16, 32), (16, 128))]
+            for buffers in ("2 32k", "1 128k")]
 
 
 def nginx(settings, words, number):
@@ -257,7 +256,7 @@ class Field:
             "WORKERS": str(len(cpus())), "CPU_MASK": mask,
             "NOFILE": str(max(nofile(), files + SPARE_FILES)), "ACCESS_LOG": log,
             "OPEN_FILES": str(files), "OPEN_VALID": valid,
-            "GZIP": "", "TLS_BUFFER": "16k", "TLS_READ": "1 32k",
+            "GZIP": "", "OUTPUT_BUFFERS": "2 32k",
             "CERTIFICATE": os.path.join(self.root, "tls.crt"),
             "CERTIFICATE_KEY": os.path.join(self.root, "tls.key"),
             "TLS_VERSION": TLS.get(site, ""),
