@@ -12,7 +12,8 @@ plan skip_all => Test::TLSSite::lacks() if Test::TLSSite::lacks();
 
 my $ca = Test::Certificates::directory() . '/client-ca.crt';
 my $cgi = "ScriptAlias /cgi-bin/ \@ROOT\@/cgi-bin/\n"
-    . "<Directory \@ROOT\@/cgi-bin>\nRequire all granted\nSSLOptions"
+    . "<Directory \@ROOT\@/cgi-bin>\nRequire all granted\n"
+    . "SetEnv ap_trust_cgilike_cl yes\nSSLOptions"
     . " +StdEnvVars +ExportCertData\n</Directory>\n";
 my $t = Test::TLSSite::twin(modules => [qw(cgid cgi headers)], hosts => [
     'a.test' => "SSLCACertificateFile $ca\n$cgi" . <<'END',
@@ -39,9 +40,11 @@ $t->file("$_/f.txt", "of $_") for qw(open secret maybe any strong);
 # what differs from connection to connection aside
 $_->write_file('cgi-bin/env', <<'END', 0755) for $t->both;
 #!/bin/sh
-printf 'Content-Type: text/plain\r\n\r\n'
-env | grep -E '^(SSL_|HTTPS|REQUEST_SCHEME|SERVER_NAME)' |
-    grep -v -E 'SESSION_ID|SERVER_CERT' | sort
+all=$(env | grep -E '^(SSL_|HTTPS|REQUEST_SCHEME|SERVER_NAME)' |
+    grep -v -E 'SESSION_ID|SERVER_CERT' | sort)
+# without its length httpd makes chunks, as it comes
+printf 'Content-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\n' \
+    $((${#all} + 1)) "$all"
 END
 $t->start;
 

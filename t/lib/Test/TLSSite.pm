@@ -66,6 +66,22 @@ sub twin {
         modules => [ qw(ssl socache_shmcb), @{ $o{modules} || [] } ]);
 }
 
+# One test: two texts are the same; if not, where they begin to differ.
+sub same_text {
+    my ($name, $stock, $fixed) = @_;
+    return pass($name) if $stock eq $fixed;
+    my $n = 0;
+    $n++ while $n < length $stock && $n < length $fixed
+        && substr($stock, $n, 1) eq substr($fixed, $n, 1);
+    my $from = $n > 200 ? $n - 200 : 0;
+    my @parts = map { substr($_, $from, 600) =~ s/[^\n -~]/./gr }
+        $stock, $fixed;
+    fail($name);
+    diag sprintf "lengths %d and %d, first difference at %d\n-- stock:\n%s"
+        . "\n-- fixed:\n%s", length $stock, length $fixed, $n, @parts;
+    return 0;
+}
+
 # One test: the loop gives the answer in the end, and it is stock's.
 sub learns {
     my ($t, $name, $request, %o) = @_;
