@@ -13,8 +13,10 @@
 #include "http_log.h"
 #include "http_core.h"
 #include "http_protocol.h"
+#include "http_request.h"
 #include "ap_mpm.h"
 #include "mpm_common.h"
+#include "apr_optional_hooks.h"
 
 #include "conf/config.h"
 #include "child/affinity.h"
@@ -26,7 +28,10 @@
 #include "conf/spare.h"
 #include "child/streams.h"
 #include "child/takeback.h"
+#include "child/tls_takeback.h"
 #include "report/status.h"
+#include "tls/keep.h"
+#include "tls/replay.h"
 
 /* The only symbol that the DSO exports. */
 extern module AP_MODULE_DECLARE_DATA cpuaffinity_module
@@ -77,6 +82,8 @@ static const command_rec directives[] = {
                   RSRC_CONF,
                   "whether a saturated seat gives connections to "
                   "an idle one"),
+    AP_INIT_TAKE1("FixedTLS", config_set_word, WHICH(CONFIG_TLS), RSRC_CONF,
+                  "whether the loop may have connections with TLS"),
     AP_INIT_TAKE12("FixedStaticMemory", config_set_words,
                    WHICH(CONFIG_STATIC_MEMORY), RSRC_CONF,
                    "size up to which files are answered from memory, and the "
@@ -159,7 +166,8 @@ static void child_stopping(apr_pool_t *pchild, int graceful)
 static int pre_connection(conn_rec *c, void *csd)
 {
     affinity_connection(c);
-    return door_pre_connection(c, csd);
+    door_pre_connection(c, csd);
+    return keep_pre_connection(c, csd);
 }
 
 static int pre_close(conn_rec *c)
@@ -213,6 +221,14 @@ static void register_hooks(apr_pool_t *p)
     /* Before a worker's first connection touches memory anywhere. */
     ap_hook_pre_connection(pre_connection, NULL, NULL, APR_HOOK_REALLY_FIRST);
 
+    /* Before core's own: one with TLS that may be kept is made in another pool,
+     * and one that was kept exists. */
+    ap_hook_create_connection(keep_create_connection, NULL, NULL,
+                              APR_HOOK_REALLY_FIRST);
+    APR_OPTIONAL_HOOK(ssl, pre_handshake, keep_pre_handshake, NULL, NULL,
+                      APR_HOOK_MIDDLE);
+    replay_register();
+
     /* Before anyone reads: a request that the loop can answer goes to it. */
     ap_hook_process_connection(takeback_process_connection, NULL, NULL,
                                APR_HOOK_REALLY_FIRST);
@@ -227,6 +243,14 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_insert_network_bucket(input_gate_network_bucket, NULL, NULL,
                                   APR_HOOK_LAST);
     ap_hook_pre_close_connection(pre_close, NULL, NULL, APR_HOOK_FIRST);
+
+    /* Before the request is read; learn's own comes after the first. */
+    ap_hook_create_request(tls_takeback_create_request, NULL, NULL,
+                           APR_HOOK_REALLY_FIRST - 1);
+    ap_hook_pre_read_request(keep_pre_read_request, NULL, NULL,
+                             APR_HOOK_REALLY_LAST);
+    ap_hook_log_transaction(tls_takeback_log_transaction, NULL, NULL,
+                            APR_HOOK_FIRST);
 
     /* Before the MPM's own answer. */
     ap_hook_mpm_query(streams_mpm_query, NULL, NULL, APR_HOOK_REALLY_FIRST);

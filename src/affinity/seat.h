@@ -47,6 +47,9 @@ typedef struct seat_row {
     uint64_t evicted;       /* answers pushed out for want of room */
     uint64_t stale;         /* answers whose file had changed */
     uint64_t expired;       /* answers that httpd had to give again */
+    uint64_t tls_open;      /* connections with TLS in the loop now */
+    uint64_t tls_taken;     /* times that one came from httpd's threads */
+    uint64_t tls_returned;  /* times that one went back to them */
     uint32_t saturated;     /* 1: gives new connections away */
     uint32_t pad;
 } seat_row;

@@ -13,12 +13,13 @@
 #include "http_protocol.h"
 #include "util_filter.h"
 
+#include "child/mine.h"
 #include "child/streams.h"
+#include "child/tls_takeback.h"
 #include "learn/conn_note.h"
 #include "handoff/door.h"
 #include "handoff/input_gate.h"
 #include "cache/key_hints.h"
-#include "learn/setenvif.h"
 #include "handoff/detach.h"
 #include "learn/not_mine.h"
 #include "serve/state.h"
@@ -54,23 +55,6 @@ static size_t look_ahead(conn_rec *c, char *buf, size_t size)
     return n < 0 && errno == EAGAIN ? detach_input(c, buf, size) : 0;
 }
 
-/* The connection's own address as the loop has it. 0 or -1 */
-static int local_address(conn_rec *c, addr *a)
-{
-    memset(a, 0, sizeof(*a));
-    if (c->local_addr->family == APR_INET) {
-        a->in = c->local_addr->sa.sin;
-        a->in.sin_family = AF_INET;
-        return 0;
-    }
-    if (c->local_addr->family == APR_INET6) {
-        a->in6 = c->local_addr->sa.sin6;
-        a->in6.sin6_family = AF_INET6;
-        return 0;
-    }
-    return -1;
-}
-
 /* @a p is the loop's. @return OK: the MPM closes its copy; or DECLINED */
 static int give(conn_rec *c, loop *l, handoff *p)
 {
@@ -89,64 +73,25 @@ static int give(conn_rec *c, loop *l, handoff *p)
     return OK;
 }
 
-/* Is it a request that the loop may answer? */
-static int is_mine(conn_rec *c, const serve_state *st, const char *buf,
-                   size_t n, request *req)
-{
-    request_verdict v = request_recognise(buf, n, &st->limits, req);
-
-    if (v == REQUEST_NOT_MINE) {
-        conn_note_set_why(c, req->why);
-        not_mine_count(req->why);
-        not_mine_name(c, req, buf);
-        return 0;
-    }
-    if (v == REQUEST_MINE && setenvif_may_match(req, buf)) {
-        conn_note_set_why(c, REQUEST_WHY_SETENVIF);
-        not_mine_count(REQUEST_WHY_SETENVIF);
-        return 0;
-    }
-    return v == REQUEST_MINE;
-}
-
-/* Does the loop know the answer, or that to whatever query of the path? */
-static int is_known(const unsigned char *key, size_t len, size_t base)
-{
-    return (len && key_hints_has(key, len, 0)) || key_hints_has(key, base, 1);
-}
-
 /* The next request is there. In the socket: if it is known, it is the loop's
  * with its connection. In the filter above: never (docs/security.md, Adoption).
  * @return OK: it is the loop's; or DECLINED, maybe with a note */
 static int next_request(conn_rec *c, loop *l, const serve_state *st)
 {
-    unsigned char key[REQUEST_KEY];
     char buf[REQUEST_HEAD];
-    addr local;
-    request req;
-    uint64_t vary;
-    size_t len, base, n;
+    size_t n;
     handoff p;
+    mine m;
 
-    if (!detach_may_with_input(c) || local_address(c, &local)
-        || !(n = look_ahead(c, buf, sizeof(buf)))
-        || !is_mine(c, st, buf, n, &req)) {
+    if (!detach_may_with_input(c) || !(n = look_ahead(c, buf, sizeof(buf)))
+        || !mine_look(&m, c, st, buf, n, NULL, c->keepalives)) {
         return DECLINED;
     }
-    vary = __atomic_load_n(&st->vary, __ATOMIC_ACQUIRE);
-    len = state_key(&req, buf, &local, c->keepalives, vary, key, &base);
-    if (!base) {
-        return DECLINED;
-    }
-    if (detach_may(c) && !detach_is_named(c) && is_known(key, len, base)) {
+    if (detach_may(c) && !detach_is_named(c) && mine_is_known(&m)) {
         return detach_take(c, conn_note_host(c), &p) ? DECLINED
                                                      : give(c, l, &p);
     }
-    if (!len) {
-        return DECLINED;
-    }
-    conn_note_attach(c, conn_note_make(&req, buf, key, len, vary, c->keepalives,
-                                       0, 0, clock_ms()));
+    mine_attach(&m, c);
     return DECLINED;
 }
 
@@ -172,9 +117,7 @@ static int go_home(conn_rec *c, loop *l)
     const conn_note *note = conn_note_last(c);
     handoff p;
 
-    if (!(note
-          && is_known(note->bytes, note->key_len,
-                      request_key_base(&note->req, note->key_len)))
+    if (!(note && mine_note_is_known(note))
         && door_inside(l->door) <= l->crowd) {
         return 0;
     }
@@ -217,10 +160,17 @@ int takeback_process_connection(conn_rec *c)
 {
     const serve_state *st = state_get();
     loop *l = loop_of(c);
+    keep *k = keep_of(c);
     int waits, rv;
 
     input_gate_begin(c);
-    if (!l || input_gate_is_running(c)) {
+    if (input_gate_is_running(c)) {
+        return DECLINED;
+    }
+    if (k) {
+        return tls_takeback_process_connection(k, l);
+    }
+    if (!l) {
         return DECLINED;
     }
     if (st && c->keepalives > 0 && next_request(c, l, st) == OK) {

@@ -26,6 +26,7 @@ const char *const config_names[CONFIG_DIRECTIVES] = {
     [CONFIG_STEERING] = "FixedSteering",
     [CONFIG_BALANCE] = "FixedBalance",
     [CONFIG_STATIC_MEMORY] = "FixedStaticMemory",
+    [CONFIG_TLS] = "FixedTLS",
 };
 
 void *config_create_server(apr_pool_t *p, server_rec *s)
@@ -41,6 +42,7 @@ void *config_create_server(apr_pool_t *p, server_rec *s)
     cf->cache_valid = CONFIG_UNSET;
     cf->steering = CONFIG_UNSET;
     cf->balance = CONFIG_UNSET;
+    cf->tls = CONFIG_UNSET;
     cf->memory_size = CONFIG_UNSET;
     cf->memory_limit = CONFIG_UNSET;
     return cf;
@@ -64,6 +66,7 @@ void *config_merge_server(apr_pool_t *p, void *basev, void *addv)
     MERGE(cache_valid);
     MERGE(steering);
     MERGE(balance);
+    MERGE(tls);
     MERGE(memory_size);
     MERGE(memory_limit);
     return cf;
@@ -114,6 +117,7 @@ void config_defaults(config_server *cf)
     DEFAULT(cache_valid, 1000);
     DEFAULT(steering, CONFIG_STEERING_AUTO);
     DEFAULT(balance, 1);
+    DEFAULT(tls, 0);
     DEFAULT(memory_size, 64 * 1024);
     DEFAULT(memory_limit, 64 * 1024 * 1024);
 }
@@ -279,6 +283,9 @@ const char *config_set_word(cmd_parms *cmd, void *dir, const char *arg)
         break;
     case CONFIG_BALANCE:
         err = set_choice(cmd, arg, off_on, &cf->balance);
+        break;
+    case CONFIG_TLS:
+        err = set_choice(cmd, arg, off_on, &cf->tls);
         break;
     case CONFIG_WATCH:
         err = set_watch(cmd, cf, arg);

@@ -30,6 +30,7 @@ typedef enum config_directive {
     CONFIG_STEERING,
     CONFIG_BALANCE,
     CONFIG_STATIC_MEMORY,
+    CONFIG_TLS,
     CONFIG_DIRECTIVES
 } config_directive;
 
@@ -52,6 +53,7 @@ typedef struct config_server {
     int cache_valid;        /* … VALID, milliseconds */
     int steering;           /* FixedSteering: config_steering */
     int balance;            /* FixedBalance: 0, 1 */
+    int tls;                /* FixedTLS: 0, 1 */
     apr_off_t memory_size;  /* FixedStaticMemory SIZE, bytes */
     apr_off_t memory_limit; /* … LIMIT, bytes */
     const char *where[CONFIG_DIRECTIVES]; /* "file:line", NULL: not given */

@@ -22,10 +22,21 @@ void detach_init(void)
 }
 
 /* Connection filters that keep nothing between two requests. */
-static int is_known(const char *name)
+static const char *const plain[] = {"core_in", "core", "reqtimeout",
+                                    "log_input_output", NULL};
+/* The same of a TLS connection, which stays as it is with all of them: what
+ * mod_ssl's hold is in the SSL object by then. */
+static const char *const tls[] = {"core_in",
+                                  "core",
+                                  "reqtimeout",
+                                  "log_input_output",
+                                  "ssl/tls filter",
+                                  "ssl/tls coalescing filter",
+                                  "cpuaffinity_replay",
+                                  NULL};
+
+static int is_known(const char *name, const char *const known[])
 {
-    static const char *const known[] = {"core_in", "core", "reqtimeout",
-                                        "log_input_output", NULL};
     int i;
 
     for (i = 0; known[i]; i++) {
@@ -36,10 +47,10 @@ static int is_known(const char *name)
     return 0;
 }
 
-static int all_known(const ap_filter_t *f)
+static int all_known(const ap_filter_t *f, const char *const known[])
 {
     for (; f; f = f->next) {
-        if (!is_known(f->frec->name)) {
+        if (!is_known(f->frec->name, known)) {
             return 0;
         }
     }
@@ -51,7 +62,7 @@ int detach_may(conn_rec *c)
     return !c->data_in_input_filters && detach_may_with_input(c);
 }
 
-int detach_may_with_input(conn_rec *c)
+static int is_between_requests(conn_rec *c, const char *const known[])
 {
     apr_socket_t *socket = ap_get_conn_socket(c);
     apr_sockaddr_t *peer;
@@ -59,14 +70,24 @@ int detach_may_with_input(conn_rec *c)
     return !c->master && c->sbh && socket && !c->aborted
            && c->keepalive == AP_CONN_KEEPALIVE && !c->data_in_output_filters
            && !c->clogging_input_filters && !c->outgoing
-           && !ap_ssl_conn_is_ssl(c)
            && !strcmp(ap_get_protocol(c), AP_PROTOCOL_HTTP1)
-           && all_known(c->input_filters)
-           && all_known(c->output_filters)
+           && all_known(c->input_filters, known)
+           && all_known(c->output_filters, known)
            /* The PROXY protocol's header comes once per connection. */
            && !(remoteip && ap_get_module_config(c->conn_config, remoteip))
            && apr_socket_addr_get(&peer, APR_REMOTE, socket) == APR_SUCCESS
            && c->client_addr == peer;
+}
+
+int detach_may_with_input(conn_rec *c)
+{
+    return !ap_ssl_conn_is_ssl(c) && is_between_requests(c, plain);
+}
+
+int detach_may_keep(conn_rec *c)
+{
+    return !c->data_in_input_filters && ap_ssl_conn_is_ssl(c) && !c->log
+           && is_between_requests(c, tls);
 }
 
 int detach_is_named(const conn_rec *c)

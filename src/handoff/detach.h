@@ -23,6 +23,10 @@ int detach_may(conn_rec *c);
 /* The same, but the core input filter may hold bytes of the next requests. */
 int detach_may_with_input(conn_rec *c);
 
+/* The same of a TLS connection that is to be kept as it is, which has none of
+ * the next requests' bytes in a filter. */
+int detach_may_keep(conn_rec *c);
+
 /*
  * Whether httpd has looked up a name for this connection: the client's, its
  * user's, or the server's own. Such names are logged, which only httpd can do.

@@ -35,6 +35,14 @@ struct door {
 /* A global, as the MPM passes the accept function no context. */
 static door *the_door;
 
+static apr_status_t (*the_keeper)(handoff *, apr_pool_t *, apr_socket_t **);
+
+void door_set_keeper(apr_status_t (*keeper)(handoff *, apr_pool_t *,
+                                            apr_socket_t **))
+{
+    the_keeper = keeper;
+}
+
 static apr_status_t drop_cargo(void *data)
 {
     __atomic_sub_fetch(&the_door->inside, 1, __ATOMIC_RELAXED);
@@ -42,19 +50,26 @@ static apr_status_t drop_cargo(void *data)
     return APR_SUCCESS;
 }
 
-/* Whatever is not the socket's is attached to it. */
-apr_status_t door_socket(handoff *p, apr_pool_t *ptrans, apr_socket_t **csd)
+static apr_status_t make_socket(handoff *p, apr_pool_t *ptrans,
+                                apr_socket_t **csd)
 {
     apr_os_sock_info_t info = {0};
-    apr_status_t rv;
-    handoff *cargo;
 
     info.os_sock = &p->fd;
     info.family = p->remote.any.sa_family;
     info.type = SOCK_STREAM;
     info.remote = &p->remote.any;
     info.local = addr_len(&p->local) ? &p->local.any : NULL;
-    rv = apr_os_sock_make(csd, &info, ptrans);
+    return apr_os_sock_make(csd, &info, ptrans);
+}
+
+/* Whatever is not the socket's is attached to it. */
+apr_status_t door_socket(handoff *p, apr_pool_t *ptrans, apr_socket_t **csd)
+{
+    int keeps = the_keeper && (p->tls || p->kept);
+    apr_status_t rv = (keeps ? the_keeper : make_socket)(p, ptrans, csd);
+    handoff *cargo;
+
     if (rv != APR_SUCCESS) {
         return rv;
     }

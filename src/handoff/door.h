@@ -93,6 +93,14 @@ void *door_note(const conn_rec *c);
  */
 const char *door_bytes(apr_socket_t *socket, size_t *len);
 
+/*
+ * Who makes the sockets of connections with TLS, or takes those up again that
+ * were kept: as door_socket(), and owns p->kept, bytes, expired and ending
+ * from then on. Main thread, before others exist.
+ */
+void door_set_keeper(apr_status_t (*keeper)(handoff *p, apr_pool_t *pool,
+                                            apr_socket_t **socket));
+
 /* Hooks: the first restores c->keepalives, the second gives the bytes back.
  * mod_cpuaffinity.c has their order. */
 int door_pre_connection(conn_rec *c, void *csd);

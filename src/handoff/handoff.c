@@ -16,6 +16,9 @@ void handoff_drop(handoff *p)
     if (p->note && p->drop_note) {
         p->drop_note(p->note);
     }
+    if (p->kept) {
+        p->drop_kept(p->kept);
+    }
     free(p->bytes);
     if (p->fd >= 0) {
         close(p->fd);

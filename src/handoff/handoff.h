@@ -17,7 +17,15 @@
  * is closed. */
 #define HANDOFF_BYTES 16384
 
-/* Whoever holds the handoff owns fd, bytes and note. */
+typedef enum handoff_ending {
+    HANDOFF_GOES_ON,
+    HANDOFF_CLOSE, /* close it in order */
+    HANDOFF_ABORT  /* close it at once, it is broken */
+} handoff_ending;
+
+struct session;
+
+/* Whoever holds the handoff owns fd, bytes, note and kept. */
 typedef struct handoff {
     int fd; /* non-blocking, close-on-exec; -1: none */
     addr remote;
@@ -26,18 +34,23 @@ typedef struct handoff {
     uint32_t idle;       /* 1: waits for a request, has no byte of it yet */
     uint32_t moved;      /* 1: came from another process; stays here */
     uint32_t expired;    /* 1: timed out: no more is to be read */
+    uint32_t tls;        /* 1: httpd makes a handshake, then it may be kept */
+    uint32_t ending;     /* handoff_ending: what httpd is to do, if kept */
     int64_t since;       /* CLOCK_MONOTONIC ms: in its queue since then */
     int64_t deadline;    /* CLOCK_MONOTONIC ms: end of its timeout; 0: none */
     char *bytes;         /* read and not answered, from malloc; NULL: none */
     size_t len;
     void *note;                /* stays with it inside a process; or NULL */
     void (*drop_note)(void *); /* frees the note, on any thread; or NULL */
+    struct session *kept;      /* its TLS, with httpd's connection (tls/keep.h):
+                             stays inside the process; or NULL */
+    void (*drop_kept)(struct session *); /* ends it; any thread */
 } handoff;
 
 /* An empty handoff: no descriptor, nothing owned. */
 void handoff_init(handoff *p);
 
-/* Frees bytes and note, and closes fd unless it is -1. Leaves it empty. */
+/* Frees bytes, note and kept, closes fd unless it is -1. Leaves it empty. */
 void handoff_drop(handoff *p);
 
 /* Asks the kernel for those addresses that are not known. @return 0, or -1

@@ -59,12 +59,13 @@ int queue_push(queue *q, handoff *p)
 }
 
 /* Whether the oldest may be popped: one that has moved, if it waits since
- * that time or longer. */
+ * that time or longer; one with TLS that is kept, only for good. */
 static int may_pop(const queue *q, int64_t since_before)
 {
     const handoff *oldest = &q->slot[q->head];
 
-    return q->length && (!oldest->moved || oldest->since <= since_before);
+    return q->length && (!oldest->moved || oldest->since <= since_before)
+           && (!oldest->kept || since_before == INT64_MAX);
 }
 
 static int pop(queue *q, handoff *p, int64_t since_before)

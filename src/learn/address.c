@@ -8,7 +8,9 @@
 
 #include <netinet/in.h>
 
+#include "conf/config.h"
 #include "learn/vhost.h"
+#include "tls/keep.h"
 
 /* An address, taken apart; port in host order. An IPv4-mapped address is the
  * IPv4 address, as for httpd. */
@@ -219,26 +221,76 @@ static const char *name_of(const vhost *s)
 static void leave(apr_pool_t *p, address *a, const char *who, const char *what,
                   const char *advice)
 {
-    a->reads = 0;
+    a->reads = a->keeps = 0;
     a->why = apr_pstrcat(p, who, what, NULL);
     a->advice = advice;
 }
 
 #define APART "an address of its own for what is not plain HTTP"
+#define TLS "FixedTLS on, or an address of its own for what is plain HTTP"
 #define TIMES                                                                  \
     "the same Timeout and RequestReadTimeout for both, or a Listen with an "   \
     "address for each"
+
+/* What keeps a connection with TLS from the loop also when httpd has answered
+ * on it: of the address; the rest is asked of each connection (keep). NULL:
+ * nothing does */
+static const char *never_kept(apr_pool_t *p, const endpoint *local,
+                              const char *protocol)
+{
+    const char *lacks = keep_lacks();
+    const vhost *s;
+    unsigned i;
+
+    if (!config_get(vhost_at(0)->server)->tls) {
+        return " has TLS";
+    }
+    if (protocol && *protocol && strcasecmp(protocol, "http") != 0
+        && strcasecmp(protocol, "https") != 0) {
+        return " has TLS, and its Listen is for another protocol";
+    }
+    for (i = 0; (s = vhost_at(i)); i++) {
+        if (reaches(local, s->server) && (s->proxied || s->upgrades)) {
+            return s->proxied ? " has TLS and the PROXY protocol"
+                              : " has SSLEngine optional";
+        }
+    }
+    return lacks ? apr_pstrcat(p, " has TLS, and ", lacks, NULL) : NULL;
+}
+
+/* The first vhost behind it that has TLS; NULL: none. */
+static const vhost *tls_of(const endpoint *local)
+{
+    const vhost *s;
+    unsigned i;
+
+    for (i = 0; (s = vhost_at(i)); i++) {
+        if (reaches(local, s->server) && s->tls) {
+            return s;
+        }
+    }
+    return NULL;
+}
 
 /* What keeps the loop from reading, if there is something behind it. */
 static void judge(apr_pool_t *p, address *a, const endpoint *local,
                   const char *protocol, const vhost *first)
 {
     const vhost *s, *rival = first ? rival_of(local, first) : NULL;
+    const vhost *tls = a->reads ? tls_of(local) : NULL;
+    const char *why = tls ? never_kept(p, local, protocol) : NULL;
     unsigned i;
 
     if (!a->reads) {
         leave(p, a, "no virtual host behind it", " may repeat answers",
               "see what is said of each");
+    }
+    else if (why) {
+        leave(p, a, name_of(tls), why, TLS);
+    }
+    else if (tls) {
+        a->reads = 0;
+        a->keeps = 1;
     }
     else if (protocol && *protocol && strcasecmp(protocol, "http") != 0) {
         leave(p, a, "its Listen is for ", protocol, APART);
@@ -246,13 +298,12 @@ static void judge(apr_pool_t *p, address *a, const endpoint *local,
     for (i = 0; a->reads && (s = vhost_at(i)); i++) {
         if (reaches(local, s->server) && !is_plain_http(s)) {
             leave(p, a, name_of(s),
-                  s->tls       ? " has TLS"
-                  : s->proxied ? " takes the PROXY protocol"
-                               : " has another protocol",
+                  s->proxied ? " takes the PROXY protocol"
+                             : " has another protocol",
                   APART);
         }
     }
-    if (a->reads && rival) {
+    if ((a->reads || a->keeps) && rival) {
         leave(p, a, name_of(rival),
               " may be its default virtual host too, with other times", TIMES);
     }

@@ -14,7 +14,8 @@
  * milliseconds, 0: none. */
 typedef struct address {
     int reads;             /* 0: hand over at once, do not read */
-    const char *why;       /* it is not read: for people; else NULL */
+    int keeps;             /* 1: TLS: may come once httpd has answered */
+    const char *why;       /* neither: for people; else NULL */
     const char *advice;    /* what would change that */
     request_limits limits; /* the smallest of all vhosts behind it */
     int64_t timeout;       /* Timeout, of the address's default vhost */

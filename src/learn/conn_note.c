@@ -147,6 +147,28 @@ int conn_note_is_waiting(conn_rec *c)
     return slot && slot->asked ? slot->fresh : from_door(c, &why) != NULL;
 }
 
+const conn_note *conn_note_next(conn_rec *c)
+{
+    note_slot *slot = ap_get_module_config(c->conn_config, &cpuaffinity_module);
+
+    if (slot && slot->asked) {
+        return slot->fresh      ? slot->note
+               : slot->next_why ? conn_note_not_mine(slot->next_why - 1)
+                                : NULL;
+    }
+    return door_note(c);
+}
+
+void conn_note_renew(conn_rec *c)
+{
+    note_slot *slot = slot_of(c);
+
+    slot->fresh = 0;
+    slot->asked = 0;
+    slot->next_why = 0;
+    slot->taught = NULL;
+}
+
 void conn_note_taught(conn_rec *c, const conn_note *note)
 {
     slot_of(c)->taught = note;

@@ -72,6 +72,15 @@ const conn_note *conn_note_take(conn_rec *c);
 /* 1 while a note waits for the next request of @a c. The worker serving c. */
 int conn_note_is_waiting(conn_rec *c);
 
+/* What conn_note_take() is going to give, or why it will give none (then ask is
+ * CONN_NOTE_WHY); NULL: nothing is known of the next request. The worker
+ * serving c. */
+const conn_note *conn_note_next(conn_rec *c);
+
+/* The connection has come through the door once more: what came with it is
+ * about its next request. The worker serving c. */
+void conn_note_renew(conn_rec *c);
+
 /* The request of @a note got an answer that the loop may repeat. The worker
  * serving c. */
 void conn_note_taught(conn_rec *c, const conn_note *note);

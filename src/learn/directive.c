@@ -244,7 +244,10 @@ static void identity_check(directive *d)
 
 static void ssl_engine(directive *d)
 {
+    const char *arg = tree_word(d->p, d->at->node, 0);
+
     d->out->tls = !is_off(d);
+    d->out->upgrades = arg && !strcasecmp(arg, "optional");
 }
 
 static void proxy_protocol(directive *d)
@@ -311,6 +314,7 @@ static const struct {
     {"IdentityCheck", identity_check, 1},
     {"LogIOTrackTTFB", refused, 1},
     {"SSLEngine", ssl_engine, 0},
+    {"SSLRequire", refused, 1}, /* asks what the handshake gave */
     {"RemoteIPProxyProtocol", proxy_protocol, 0},
     {"RequestReadTimeout", read_timeout, 0},
     /* filters that expressions choose; by type they are chosen by name */

@@ -21,6 +21,7 @@ typedef struct directive_verdict {
     int plain;           /* validators are touched */
     int rewritten;       /* conditions or ranges of requests are */
     int tls;             /* SSLEngine on */
+    int upgrades;        /* SSLEngine optional */
     int proxied;         /* PROXY protocol */
     int timeouts;        /* the three below are set */
     int64_t header_first;

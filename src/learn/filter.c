@@ -14,6 +14,8 @@ static const char *const transparent[] = {
     "http_header",
     "http_outerror",
     "core",
+    "ssl/tls filter", /* below what is learned */
+    "ssl/tls coalescing filter",
     "log_input_output",
     "reqtimeout",
     "cpuaffinity_head",

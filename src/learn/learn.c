@@ -212,7 +212,8 @@ static void dump_addresses(apr_pool_t *p)
                    name, a->why, a->advice);
             continue;
         }
-        printf("FixedStatic on %s: requests are read%s%s%s\n", name,
+        printf("FixedStatic on %s: requests are read%s%s%s%s\n", name,
+               a->keeps ? " when TLS is made and httpd has answered" : "",
                limit(p, "LimitRequestLine", a->limits.line,
                      DEFAULT_LIMIT_REQUEST_LINE),
                limit(p, "LimitRequestFieldSize", a->limits.fieldsize,

@@ -6,6 +6,7 @@
 #include "http_core.h"
 #include "http_protocol.h"
 #include "http_request.h"
+#include "http_ssl.h"
 #include "ap_mpm.h"
 #include "apr_date.h"
 #include "apr_strings.h"
@@ -22,20 +23,33 @@
 #include "learn/rule_environment.h"
 #include "learn/verdict.h"
 
+/* Has a section that applied something for the module? */
+static int is_set(const request_rec *r, const ap_conf_vector_t *dir,
+                  const module *m)
+{
+    return ap_get_module_config(dir, m)
+           != ap_get_module_config(r->server->lookup_defaults, m);
+}
+
 /* S2 and FixedStatic itself in the sections that applied. A module that is
  * inert only where it is not configured: merging keeps the pointer of what no
  * section has set. */
 static reason_id sections(verdict_subject *s, const ap_conf_vector_t *dir)
 {
     const config_dir *mine = config_dir_get(dir);
+    const module *tls = vhost_tls_module();
     module *const *m;
 
     if (mine->fixed_static != 1) {
         return REASON_OFF;
     }
+    /* It may ask for a certificate, or show what the handshake gave. */
+    if (tls && ap_ssl_conn_is_ssl(s->r->connection) && is_set(s->r, dir, tls)) {
+        s->detail = tls->name;
+        return REASON_SECTION;
+    }
     for (m = vhost_sections(); *m; m++) {
-        if (ap_get_module_config(dir, *m)
-            != ap_get_module_config(s->r->server->lookup_defaults, *m)) {
+        if (is_set(s->r, dir, *m)) {
             s->detail = (*m)->name;
             return REASON_SECTION;
         }

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 
+#include "conf/config.h"
 #include "learn/authz.h"
 #include "learn/counters.h"
 #include "learn/directive.h"
@@ -31,6 +32,7 @@ static struct {
     apr_hash_t *by_server;
     int any;
     module *const *sections;
+    const module *tls;
     /* The <VirtualHost> looked at last, and whether a server came of it. */
     const ap_directive_t *vhost;
     int vhost_found;
@@ -94,18 +96,21 @@ static void refuse_section(vhost *s, const tree_place *at, const char *why)
     }
 }
 
-/* TLS is httpd's: what is said of the vhost's answers is for nobody. */
+/* Without FixedTLS it is httpd's: what is said of the vhost's answers is for
+ * nobody. */
 static void tell_tls(const vhost *s, const tree_place *at)
 {
     static const obstacles_hint hint = {
         .reason = REASON_SHAPE,
         .group = "SSLEngine",
         .what = "SSLEngine makes it TLS, which is httpd's",
-        .advice = "a proxy in front that ends TLS",
+        .advice = "FixedTLS on, or a proxy in front that ends TLS",
     };
     tree_place place = {at->node, at->vhost, NULL};
 
-    obstacles_add(s->index, &place, &hint);
+    if (!config_get(vhost_at(0)->server)->tls) {
+        obstacles_add(s->index, &place, &hint);
+    }
 }
 
 static void take_wish(vhost *s, const tree_place *at, int on)
@@ -136,6 +141,7 @@ static void take(vhost *s, const tree_place *at, const directive_verdict *d)
     }
     s->proxied |= d->proxied;
     s->tls |= d->tls;
+    s->upgrades |= d->upgrades;
     if (d->wanted || d->unwanted) {
         take_wish(s, at, d->wanted);
     }
@@ -304,6 +310,7 @@ int vhost_make(apr_pool_t *pconf, server_rec *main)
     servers.pool = pconf;
     servers.by_server = apr_hash_make(pconf);
     servers.sections = modules_sections(pconf);
+    servers.tls = ap_find_linked_module("mod_ssl.c");
     apr_pool_cleanup_register(pconf, NULL, forget, apr_pool_cleanup_null);
     make_list(main);
     log_format_reset(pconf);
@@ -385,6 +392,11 @@ void vhost_refuse_all(const char *why)
         servers.list[i].why = why;
     }
     vhost_refuse_also(why);
+}
+
+const module *vhost_tls_module(void)
+{
+    return servers.tls;
 }
 
 module *const *vhost_sections(void)

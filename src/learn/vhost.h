@@ -37,6 +37,7 @@ typedef struct vhost {
     int reads_unique;         /* 1: a directive names what mod_unique_id sets */
     int logs_id;              /* 1: a log shows ids of the error log */
     int tls;                  /* 1: SSLEngine is on */
+    int upgrades;             /* 1: it is optional: a plain one becomes TLS */
     int proxied;              /* 1: PROXY protocol */
     int64_t header_first;     /* RequestReadTimeout, as in address */
     int64_t header_max;
@@ -61,6 +62,9 @@ void vhost_refuse_all(const char *why);
 
 /* There is another reason for it: only told. Then, too. */
 void vhost_refuse_also(const char *why);
+
+/* mod_ssl, if it is loaded; or NULL. */
+const module *vhost_tls_module(void);
 
 /* Loaded modules that must not be configured in sections; NULL at the end. */
 module *const *vhost_sections(void);

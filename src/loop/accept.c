@@ -160,6 +160,7 @@ static void begin(loop *l, const loop_listen *x, handoff *p)
         loop_begin(l, p, x->group);
         return;
     }
+    p->tls = x->keeps;
     if (failed || accept_hand_over(l, p)) {
         handoff_drop(p);
     }
@@ -343,11 +344,14 @@ int accept_make(loop *l, apr_pool_t *p)
         n += set->groups[g].nfds;
     }
     l->own->reads = apr_pcalloc(p, (apr_size_t)set->ngroups + 1);
+    l->own->keeps = apr_pcalloc(p, (apr_size_t)set->ngroups + 1);
     l->own->listens = apr_pcalloc(p, (apr_size_t)n * sizeof(*l->own->listens));
     for (g = 0; g < set->ngroups; g++) {
         const sockets_group *group = &set->groups[g];
-        l->own->reads[g] =
-            l->own->answers && group->lr && l->own->answers->reads(l, group);
+        if (l->own->answers && group->lr) {
+            l->own->reads[g] = (uint8_t)l->own->answers->reads(l, group);
+            l->own->keeps[g] = (uint8_t)l->own->answers->keeps(l, group);
+        }
 
         for (i = 0; i < group->nfds; i++) {
             loop_listen *x = &l->own->listens[l->own->nlistens++];
@@ -357,6 +361,7 @@ int accept_make(loop *l, apr_pool_t *p)
             x->group = (uint16_t)g;
             x->seat = i % set->seats;
             x->reads = l->own->reads[g];
+            x->keeps = l->own->keeps[g];
         }
     }
     return 0;

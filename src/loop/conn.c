@@ -90,8 +90,12 @@ void conn_free(conn_slab *s, conn *c)
     if (c->note && c->drop_note) {
         c->drop_note(c->note);
     }
+    if (c->kept) {
+        c->drop_kept(c->kept);
+    }
     free(c->in);
     c->note = NULL;
+    c->kept = NULL;
     c->in = NULL;
     take_out(c);
     c->state = CONN_FREE;
@@ -99,6 +103,7 @@ void conn_free(conn_slab *s, conn *c)
     c->next = s->freed;
     s->freed = c;
     s->count--;
+    s->tls -= c->tls;
 }
 
 void conn_reap(conn_slab *s)
@@ -125,6 +130,9 @@ void conn_pack(conn *c, handoff *p)
     p->deadline = c->timer.next ? c->timer.deadline : 0;
     p->note = c->note;
     p->drop_note = c->drop_note;
+    p->kept = c->kept;
+    p->drop_kept = c->drop_kept;
+    p->ending = c->ending;
     if (c->in_len) {
         p->bytes = c->in;
         p->len = c->in_len;
@@ -133,6 +141,7 @@ void conn_pack(conn *c, handoff *p)
     }
     c->fd = -1;
     c->note = NULL;
+    c->kept = NULL;
 }
 
 void conn_unpack(conn *c, handoff *p)
@@ -145,6 +154,9 @@ void conn_unpack(conn *c, handoff *p)
     c->expired = p->expired != 0;
     c->note = p->note;
     c->drop_note = p->drop_note;
+    c->kept = p->kept;
+    c->drop_kept = p->drop_kept;
+    c->ending = (uint8_t)p->ending;
     c->in = p->bytes;
     c->in_len = c->in_size = (uint32_t)p->len;
     handoff_init(p);

@@ -41,6 +41,8 @@ typedef struct conn {
     uint8_t state;   /* conn_state */
     uint8_t moved;   /* as in the handoff */
     uint8_t expired; /* as in the handoff */
+    uint8_t ending;  /* as in the handoff */
+    uint8_t tls;     /* 1: it has been kept */
     uint16_t group;  /* which Listen it came from, or CONN_NO_GROUP */
     int64_t began;   /* CLOCK_MONOTONIC ms: when its state began; server's */
     uint32_t events; /* what epoll waits for; 0: it is not in epoll */
@@ -53,6 +55,8 @@ typedef struct conn {
     void *answer; /* the server's: what is being sent */
     void *note;   /* as in the handoff */
     void (*drop_note)(void *);
+    struct session *kept; /* as in the handoff: TLS */
+    void (*drop_kept)(struct session *);
 } conn;
 
 typedef struct conn_slab {
@@ -60,6 +64,7 @@ typedef struct conn_slab {
     conn *free;
     conn *freed; /* since the last reap */
     unsigned count;
+    unsigned tls; /* of them */
     struct conn_block *blocks;
 } conn_slab;
 

@@ -11,6 +11,7 @@
 #include "loop/accept.h"
 #include "loop/events.h"
 #include "loop/own.h"
+#include "tls/session.h"
 
 APLOG_USE_MODULE(cpuaffinity);
 
@@ -76,8 +77,28 @@ static void keep(loop *l, handoff *p)
     loop_begin(l, p, CONN_NO_GROUP);
 }
 
+/* TLS cannot leave the process. What has no request on its way is told so and
+ * closed, as the MPM closes what is idle. */
+static void part(loop *l, handoff *p, tally *t)
+{
+    if (l->own->endings && (p->ending == HANDOFF_CLOSE || is_due(p))) {
+        t->kept++;
+        leftover_give(l->own->endings, p);
+        return;
+    }
+    t->closed++;
+    if (p->ending != HANDOFF_ABORT) {
+        session_end(p->kept, p->fd);
+    }
+    handoff_drop(p);
+}
+
 static void let_go(loop *l, handoff *p, tally *t)
 {
+    if (p->kept) {
+        part(l, p, t);
+        return;
+    }
     if (t->successor && !forward(l, p)) {
         t->moved++;
     }
@@ -139,6 +160,18 @@ void drain_let_go(loop *l, conn *c)
     let_go(l, &p, &t);
 }
 
+static int may_have_tls(const loop *l)
+{
+    int g;
+
+    for (g = 0; g < l->sockets->ngroups; g++) {
+        if (l->own->keeps[g]) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 void drain_begin(loop *l, int graceful)
 {
     tally t = begin_tally(l, graceful);
@@ -147,6 +180,11 @@ void drain_begin(loop *l, int graceful)
     takeover_close(l);
     if (graceful && !t.successor && fd_channels_is_restart()) {
         l->own->leftover = leftover_make(l->server, served, l);
+    }
+    if (graceful && may_have_tls(l)) {
+        l->own->endings = l->own->leftover
+                              ? l->own->leftover
+                              : leftover_make(l->server, served, l);
     }
     empty_door(l, &t);
     empty_conns(l, graceful, &t);
@@ -162,6 +200,7 @@ void drain_begin(loop *l, int graceful)
 int drain_goes_on(loop *l)
 {
     return l->conns.count
+           || (l->own->endings && leftover_count(l->own->endings))
            || (l->own->leftover
                && (!__atomic_load_n(&l->own->alone, __ATOMIC_ACQUIRE)
                    || queue_length(l->own->inbox)
@@ -178,6 +217,14 @@ void drain_turn(loop *l)
     }
 }
 
+static void end_threads(loop *l, leftover *o)
+{
+    if (o) {
+        leftover_end(o, __atomic_load_n(&l->stop, __ATOMIC_ACQUIRE)
+                            != LOOP_STOP_GRACEFUL);
+    }
+}
+
 void drain_end(loop *l)
 {
     conn *c = l->conns.open.next;
@@ -189,11 +236,10 @@ void drain_end(loop *l)
         loop_close(l, c);
         c = next;
     }
-    if (l->own->leftover) {
-        leftover_end(l->own->leftover,
-                     __atomic_load_n(&l->stop, __ATOMIC_ACQUIRE)
-                         != LOOP_STOP_GRACEFUL);
-        l->own->leftover = NULL;
+    if (l->own->endings != l->own->leftover) {
+        end_threads(l, l->own->endings);
     }
+    end_threads(l, l->own->leftover);
+    l->own->endings = l->own->leftover = NULL;
     conn_slab_free(&l->conns);
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -16,7 +17,7 @@
 /* Is the connection the answering server's, or only kept by the loop? */
 static int served(const loop *l, const conn *c)
 {
-    return c->group != CONN_NO_GROUP && l->own->reads[c->group];
+    return c->kept || (c->group != CONN_NO_GROUP && l->own->reads[c->group]);
 }
 
 /* An idle connection of httpd's has a request, or was closed. */
@@ -129,6 +130,7 @@ static int try_hand_over(loop *l, conn *c)
     conn_pack(c, &p);
     p.idle = 0;
     p.deadline = 0;
+    p.tls = c->group != CONN_NO_GROUP && l->own->keeps[c->group];
     if (accept_hand_over(l, &p)) {
         conn_unpack(c, &p);
         return -1;
@@ -168,9 +170,26 @@ void events_turn(loop *l)
     }
 }
 
+/* httpd's half ends where it began, on httpd's threads. */
+static void give_to_close(loop *l, conn *c)
+{
+    if (c->ending == HANDOFF_GOES_ON) {
+        c->ending = HANDOFF_ABORT;
+    }
+    free(c->in);
+    c->in = NULL;
+    c->in_len = c->in_size = 0;
+    loop_hand_over(l, c);
+}
+
 void loop_close(loop *l, conn *c)
 {
     int fd = c->fd;
+
+    if (c->kept && __atomic_load_n(&l->stop, __ATOMIC_RELAXED) == LOOP_RUN) {
+        give_to_close(l, c);
+        return;
+    }
 
     detach(l, c);
     c->fd = -1;
@@ -189,6 +208,7 @@ void events_make_room(loop *l)
 
         if ((c->state == CONN_IDLE || (c->state == CONN_READING && !c->in_len))
             && !events_is_pending(c)) {
+            c->ending = HANDOFF_CLOSE;
             loop_close(l, c);
         }
         else {
@@ -242,6 +262,13 @@ void loop_begin(loop *l, handoff *p, int group)
     c->group = (uint16_t)group;
     c->watch.ready = ready;
     conn_unpack(c, p);
+    c->tls = c->kept != NULL;
+    l->conns.tls += c->tls;
+    if (c->kept && group == CONN_NO_GROUP) {
+        c->ending = HANDOFF_CLOSE; /* its address is not listened on */
+        loop_hand_over(l, c);
+        return;
+    }
     if (!served(l, c)) {
         if (c->state != CONN_IDLE) {
             loop_hand_over(l, c);

@@ -31,6 +31,9 @@ typedef struct loop_server {
     /* Whether connections of this group may be read here. 0: each of them
      * goes through the door at once. Called once per group. */
     int (*reads)(loop *l, const sockets_group *g);
+    /* Whether those of this group have TLS and may come here once httpd has
+     * made the handshake. Called once per group. */
+    int (*keeps)(loop *l, const sockets_group *g);
     /* Bytes arrived, or may be sent again (events of epoll). Also called at
      * once, with EPOLLIN, for a connection that is new or comes from another
      * process: there may be bytes in c->in already, and nothing to read. */

@@ -27,6 +27,7 @@ typedef struct loop_listen {
     uint8_t armed;  /* epoll waits for connections on it */
     uint8_t dead;   /* the parent has shut it down */
     uint8_t reads;  /* own->reads of the group */
+    uint8_t keeps;  /* the same of own->keeps */
 } loop_listen;
 
 /* The receiving end of a channel. */
@@ -52,6 +53,7 @@ typedef struct loop_own {
     int alone;                 /* atomic: 1: no other thread gives any more */
     struct leftover *leftover; /* while the loop stops: what nobody takes over
                                   is served here; NULL: it is closed */
+    struct leftover *endings;  /* the same for what has TLS */
     int *missing;       /* per seat: looks in a row without live process */
     int *serves;        /* per seat: 1: we serve its sockets now */
     int64_t look_at;    /* when to look at the table of seats again */
@@ -60,6 +62,7 @@ typedef struct loop_own {
     int hungry;         /* 1: sockets wait until a worker is free */
     int budget;         /* connections that the workers can still take */
     uint8_t *reads;     /* per group: the result of loop_server.reads */
+    uint8_t *keeps;     /* the same of loop_server.keeps */
     int nlistens;
     loop_listen *listens;
     loop_channel *channels; /* one per channel */

@@ -115,7 +115,7 @@ int rebalance_give(loop *l, conn *c)
     rebalance *e = l->own->rebalance;
     handoff p;
 
-    if (!e || !e->left || c->moved || e->to < 0 || !l->row) {
+    if (!e || !e->left || c->moved || c->kept || e->to < 0 || !l->row) {
         return -1;
     }
     events_release(l, c, &p);

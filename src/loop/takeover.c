@@ -200,6 +200,7 @@ void takeover_look(loop *l)
     idle = workers_idle(getpid(), &l->slot);
     SEAT_SET(l->row, idle_workers, (uint32_t)(idle < 0 ? 0 : idle));
     SEAT_SET(l->row, connections, l->conns.count);
+    SEAT_SET(l->row, tls_open, l->conns.tls);
     SEAT_SET(l->row, busy_us, rebalance_busy());
     SEAT_SET(l->row, beat, (uint64_t)l->now);
     if (l->own->rebalance) {

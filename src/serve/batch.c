@@ -11,6 +11,7 @@
 #include "learn/conn_note.h"
 #include "learn/not_mine.h"
 #include "learn/setenvif.h"
+#include "loop/transport.h"
 #include "serve/finish.h"
 #include "serve/revalidate.h"
 
@@ -55,7 +56,7 @@ static batch_state wait_to_send(batch *b, send_result r, const char *rest,
     job->close = (uint8_t)b->close;
     job->timeout = b->timeout;
     job->idle = b->idle;
-    send_keep(job, len);
+    send_keep(job, len + transport_pending(b->c));
     score_wait(&b->st->score, job);
     b->c->state = CONN_SENDING;
     batch_wait(b->l, b->c, r, b->timeout);
@@ -112,7 +113,7 @@ batch_state batch_flush(batch *b, const char *rest, size_t len)
     send_result r;
 
     b->unsent = INT64_MAX;
-    r = send_flush(&b->st->out, b->st->cache, b->c->fd, 0, &left);
+    r = send_flush(&b->st->out, b->st->cache, b->c, 0, &left);
     b->c->answer = left;
     return sent(b, r, rest, len);
 }
@@ -137,9 +138,9 @@ static batch_state send_file(batch *b, cache_entry *e,
     job->file_left = reply->body_len;
     job->by_read = (uint8_t)server_of(e)->no_sendfile;
     b->c->answer = job;
-    r = send_flush(&b->st->out, b->st->cache, b->c->fd, 1, &job);
+    r = send_flush(&b->st->out, b->st->cache, b->c, 1, &job);
     if (r == SEND_DONE) {
-        r = send_go_on(&b->st->out, b->c->fd, job, b->l->now);
+        r = send_go_on(&b->st->out, b->c, job, b->l->now);
         b->unsent = send_left(job);
     }
     if (r == SEND_DONE) {
@@ -271,14 +272,29 @@ static void forget_hints(const unsigned char *key, size_t len, size_t base)
     key_hints_forget(key, base, 1);
 }
 
+/* Whether httpd takes a Host on a TLS connection is known of the one that it
+ * took (421, SSLStrictSNIVHostCheck). */
+static int has_known_host(const conn *c, const request *req, const char *head)
+{
+    const request_slice *host = &req->header[REQUEST_HOST];
+
+    return !c->kept
+           || (request_has(req, REQUEST_HOST)
+               && session_is_host(c->kept, head + host->off, host->len));
+}
+
 batch_state batch_add(batch *b, const char *head, size_t left,
                       const request *req)
 {
     unsigned char key[REQUEST_KEY];
-    size_t base, len = state_key(req, head, &b->c->local, (int)b->c->keepalives,
-                                 b->st->vary, key, &base);
+    size_t base,
+        len = state_key(req, head, &b->c->local, b->c->kept,
+                        (int)b->c->keepalives, b->st->vary, key, &base);
+    int known_host = has_known_host(b->c, req, head);
     cache_entry *e =
-        base ? cache_find(b->st->cache, &(cache_key){key, len, base, 0}) : NULL;
+        base && known_host
+            ? cache_find(b->st->cache, &(cache_key){key, len, base, 0})
+            : NULL;
     conn_note_ask ask = CONN_NOTE_NEW;
     batch_state result;
 
@@ -310,7 +326,7 @@ batch_state batch_add(batch *b, const char *head, size_t left,
             len = declined == RESPONSE_ASK_304 ? len : 0;
         }
     }
-    else if (base) {
+    else if (base && known_host) {
         forget_hints(key, len, base);
     }
     return batch_hand_over(b, req, key, len, ask, head, left);

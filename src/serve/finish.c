@@ -106,6 +106,11 @@ void finish_idle(loop *l, conn *c, int64_t timeout)
  * gets all of the answer. */
 void finish_linger(loop *l, conn *c)
 {
+    if (c->kept) {
+        c->ending = HANDOFF_CLOSE;
+        finish_httpd(l, c, NULL, 0);
+        return;
+    }
     if (shutdown(c->fd, SHUT_WR)) {
         loop_close(l, c);
         return;

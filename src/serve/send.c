@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cache/page_cache.h"
+#include "loop/transport.h"
 
 /* Records that wait for their next use: no allocation in the steady state.
  * The loop's thread alone is here. */
@@ -181,26 +182,20 @@ static int keep_rest(send_buffers *b, size_t sent, sending **rest)
     return 0;
 }
 
-send_result send_flush(send_buffers *b, cache *c, int fd, int more,
+send_result send_flush(send_buffers *b, cache *c, conn *to, int more,
                        sending **rest)
 {
-    struct msghdr m = {.msg_iov = b->part, .msg_iovlen = (size_t)b->parts};
-    int flags = MSG_NOSIGNAL | (more ? MSG_MORE : 0);
     send_result result = SEND_DONE;
     ssize_t n;
 
     if (!b->parts) {
         return SEND_DONE;
     }
-    do {
-        n = b->parts == 1
-                ? send(fd, b->part[0].iov_base, b->part[0].iov_len, flags)
-                : sendmsg(fd, &m, flags);
-    } while (n < 0 && errno == EINTR);
+    n = transport_send(to, b->part, b->parts, more ? MSG_MORE : 0);
     if (n < 0 && errno != EAGAIN) {
         result = SEND_FAILED;
     }
-    else if (n < 0 || (size_t)n < b->bytes) {
+    else if (n < 0 || (size_t)n < b->bytes || transport_pending(to)) {
         result = keep_rest(b, n < 0 ? 0 : (size_t)n, rest) ? SEND_FAILED
                                                            : SEND_BLOCKED;
     }
@@ -214,16 +209,20 @@ int64_t send_left(const sending *s)
            + s->file_left;
 }
 
-static send_result send_memory(int fd, sending *s)
+static ssize_t send_bytes(conn *to, const char *bytes, size_t len, int flags)
+{
+    struct iovec part = {(char *)bytes, len};
+
+    return transport_send(to, &part, 1, flags);
+}
+
+static send_result send_memory(conn *to, sending *s)
 {
     while (s->memory_off < s->memory_len) {
-        ssize_t n =
-            send(fd, s->memory + s->memory_off, s->memory_len - s->memory_off,
-                 MSG_NOSIGNAL | (s->file_left ? MSG_MORE : 0));
+        ssize_t n = send_bytes(to, s->memory + s->memory_off,
+                               s->memory_len - s->memory_off,
+                               s->file_left ? MSG_MORE : 0);
 
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
         if (n < 0) {
             return errno == EAGAIN ? SEND_BLOCKED : SEND_FAILED;
         }
@@ -236,7 +235,7 @@ static send_result send_memory(int fd, sending *s)
 
 /* Some bytes of the file, read and sent. As sendfile: bytes, 0 (the file
  * has been cut), -1 with errno. */
-static ssize_t copy_some(send_buffers *b, int fd, sending *s, size_t want)
+static ssize_t copy_some(send_buffers *b, conn *to, sending *s, size_t want)
 {
     size_t size = want < sizeof(b->file) ? want : sizeof(b->file);
     ssize_t got = pread(s->entry->file->fd, b->file, size, s->file_off);
@@ -244,7 +243,7 @@ static ssize_t copy_some(send_buffers *b, int fd, sending *s, size_t want)
     if (got <= 0) {
         return got;
     }
-    return send(fd, b->file, (size_t)got, MSG_NOSIGNAL);
+    return send_bytes(to, b->file, (size_t)got, 0);
 }
 
 /* How many of the next @a want bytes go out without waiting for a disk; 0:
@@ -265,32 +264,36 @@ static size_t warm_some(sending *s, int64_t want, int64_t now)
     return (size_t)n;
 }
 
-static ssize_t file_some(send_buffers *b, int fd, sending *s, size_t want)
+static ssize_t file_some(send_buffers *b, conn *to, sending *s, size_t want)
 {
     off_t off = s->file_off;
     ssize_t n;
 
     if (s->entry->file->data) {
-        return send(fd, s->entry->file->data + off, want, MSG_NOSIGNAL);
+        return send_bytes(to, s->entry->file->data + off, want, 0);
     }
-    if (s->by_read) {
-        return copy_some(b, fd, s, want);
+    if (s->by_read || to->kept) {
+        s->by_read = 1;
+        return copy_some(b, to, s, want);
     }
-    n = sendfile(fd, s->entry->file->fd, &off, want);
+    n = sendfile(to->fd, s->entry->file->fd, &off, want);
     if (n < 0 && (errno == EINVAL || errno == ENOSYS)) {
         /* Some file systems cannot: go on from here by reading. */
         s->by_read = 1;
-        return copy_some(b, fd, s, want);
+        return copy_some(b, to, s, want);
     }
     return n;
 }
 
-send_result send_go_on(send_buffers *b, int fd, sending *s, int64_t now)
+send_result send_go_on(send_buffers *b, conn *to, sending *s, int64_t now)
 {
     int64_t slice = SEND_SLICE;
 
+    if (transport_flush(to)) {
+        return errno == EAGAIN ? SEND_BLOCKED : SEND_FAILED;
+    }
     if (s->memory) {
-        send_result r = send_memory(fd, s);
+        send_result r = send_memory(to, s);
 
         if (r != SEND_DONE) {
             return r;
@@ -307,7 +310,7 @@ send_result send_go_on(send_buffers *b, int fd, sending *s, int64_t now)
         if (!want) {
             return SEND_COLD;
         }
-        n = file_some(b, fd, s, want);
+        n = file_some(b, to, s, want);
         if (n < 0 && errno == EINTR) {
             continue;
         }
@@ -324,5 +327,5 @@ send_result send_go_on(send_buffers *b, int fd, sending *s, int64_t now)
             return SEND_BLOCKED; /* it took what the socket had room for */
         }
     }
-    return SEND_DONE;
+    return transport_pending(to) ? SEND_BLOCKED : SEND_DONE;
 }

@@ -14,6 +14,7 @@
 
 #include "http/response.h"
 #include "cache/cache.h"
+#include "loop/conn.h"
 
 #define SEND_PARTS 64                /* of a batch: heads and bodies */
 #define SEND_BATCH (256 * 1024)      /* bytes of a batch, about */
@@ -101,14 +102,14 @@ void send_add(send_buffers *b, size_t head_len, const char *body,
  *        comes last is not copied but held
  * @return SEND_DONE, SEND_BLOCKED or SEND_FAILED
  */
-send_result send_flush(send_buffers *b, cache *c, int fd, int more,
+send_result send_flush(send_buffers *b, cache *c, conn *to, int more,
                        sending **rest);
 
 /* Empties the batch without sending: its connection is over. */
 void send_drop(send_buffers *b, cache *c);
 
 /* Goes on with what is left; at most a slice of a file. @a now in ms. */
-send_result send_go_on(send_buffers *b, int fd, sending *s, int64_t now);
+send_result send_go_on(send_buffers *b, conn *to, sending *s, int64_t now);
 
 /* Bytes that have not left. */
 int64_t send_left(const sending *s);

@@ -10,6 +10,7 @@
 #include "serve/batch.h"
 #include "serve/finish.h"
 #include "learn/not_mine.h"
+#include "loop/transport.h"
 
 /* Read at once while others keep much that waits for them. */
 #define TIGHT_READ 1024
@@ -63,6 +64,10 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len, int64_t idle)
     if (batch_flush(&b, bytes + pos, len - pos) != BATCH_ON) {
         return;
     }
+    if (transport_has_ended(c) && !b.close) {
+        finish_httpd(l, c, bytes + pos, len - pos);
+        return;
+    }
     if (b.close) {
         finish_linger(l, c);
     }
@@ -81,7 +86,7 @@ static void go_on_sending(loop *l, conn *c)
 {
     serve_state *st = l->answers_ctx;
     sending *job = c->answer;
-    send_result r = send_go_on(&st->out, c->fd, job, l->now);
+    send_result r = send_go_on(&st->out, c, job, l->now);
     int over = job->close;
     int64_t idle = job->idle;
     char *in = c->in;
@@ -116,21 +121,27 @@ static void go_on_sending(loop *l, conn *c)
 static void read_more(loop *l, conn *c)
 {
     serve_state *st = l->answers_ctx;
-    size_t have = c->in_len, room = sizeof(st->in) - have;
+    size_t have = c->in_len, room = STATE_READ - have;
     ssize_t n;
 
+    if (have > STATE_READ) {
+        /* What TLS gave with a request before it. */
+        loop_hand_over(l, c);
+        return;
+    }
     if (have) {
         memcpy(st->in, c->in, have);
     }
     if (room > TIGHT_READ && send_tight()) {
         room = TIGHT_READ;
     }
-    n = recv(c->fd, st->in + have, room, MSG_DONTWAIT);
+    n = transport_recv(c, st->in + have, room);
     if (n > 0) {
         serve(l, c, st->in, have + (size_t)n, -1);
     }
-    else if (n == 0 && have) {
-        /* Half a request and the client's end: httpd knows what to say. */
+    else if ((n == 0 && have) || (c->kept && (n == 0 || errno != EAGAIN))) {
+        /* Half a request and the client's end, or an end of TLS: httpd knows
+         * what to say. */
         finish_httpd(l, c, st->in, have);
     }
     else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
@@ -176,6 +187,7 @@ void serve_expired(loop *l, conn *c)
         finish_slow(l, c);
         return;
     }
+    c->ending = c->state == CONN_IDLE ? HANDOFF_CLOSE : HANDOFF_ABORT;
     loop_close(l, c);
 }
 

@@ -16,6 +16,7 @@
 #include "serve/apply.h"
 #include "serve/serve.h"
 #include "serve/state.h"
+#include "tls/keep.h"
 
 APLOG_USE_MODULE(cpuaffinity);
 
@@ -100,6 +101,13 @@ static int reads(loop *l, const sockets_group *g)
     return st && st->addresses[g - l->sockets->groups]->reads;
 }
 
+static int keeps(loop *l, const sockets_group *g)
+{
+    const serve_state *st = state_get();
+
+    return st && st->addresses[g - l->sockets->groups]->keeps;
+}
+
 static void begin(loop *l)
 {
     serve_state *st = state_get();
@@ -124,6 +132,7 @@ static void end(loop *l)
 
 static const loop_server server = {
     .reads = reads,
+    .keeps = keeps,
     .ready = serve_ready,
     .expired = serve_expired,
     .stopping = serve_stopping,
@@ -152,7 +161,8 @@ static int look_at_addresses(serve_state *st, apr_pool_t *p,
             address_make(p, (const struct sockaddr *)&g->local, g->protocol);
 
         st->addresses[i] = a;
-        if (a->reads) {
+        st->keeps |= a->keeps;
+        if (a->reads || a->keeps) {
             any = 1;
             st->limits.line = least(st->limits.line, a->limits.line);
             st->limits.fields = least(st->limits.fields, a->limits.fields);
@@ -171,6 +181,11 @@ const loop_server *setup_make(apr_pool_t *pchild, server_rec *s,
 
     if (!look_at_addresses(st, pchild, sockets)) {
         return NULL;
+    }
+    if (st->keeps && keep_start()) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, s,
+                     "FixedTLS: connections with TLS stay httpd's in this "
+                     "process: no memory");
     }
     st->server = s;
     st->lines.needed = access_log_is_needed();

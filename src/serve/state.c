@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/state.h"
 
+#include <string.h>
 #include <time.h>
 
 static serve_state *published;
@@ -16,18 +17,24 @@ void state_publish(serve_state *st)
 }
 
 size_t state_key(const request *req, const char *head, const addr *local,
-                 int keepalives, uint64_t vary, unsigned char key[REQUEST_KEY],
-                 size_t *base)
+                 const session *tls, int keepalives, uint64_t vary,
+                 unsigned char key[REQUEST_KEY], size_t *base)
 {
-    unsigned char where[ADDR_BYTES];
+    unsigned char where[ADDR_BYTES + 1 + SESSION_NAME];
+    size_t len;
 
     *base = 0;
     /* Virtual hosts are told apart by it: without, nothing is known. */
     if (!addr_is_known(local)) {
         return 0;
     }
-    return request_key(req, head, where, addr_bytes(local, where),
-                       keepalives == 0, vary, key, base);
+    len = addr_bytes(local, where);
+    if (tls) {
+        where[len++] = tls->name_len > 0;
+        memcpy(where + len, tls->name, tls->name_len);
+        len += tls->name_len;
+    }
+    return request_key(req, head, where, len, keepalives == 0, vary, key, base);
 }
 
 void state_tell_time(serve_state *st, int64_t now)

@@ -15,15 +15,19 @@
 #include "loop/loop.h"
 #include "serve/score.h"
 #include "serve/send.h"
+#include "tls/session.h"
 
 /* Bytes read at once; a connection never has more waiting. */
 #define STATE_READ HANDOFF_BYTES
+/* What TLS may give at once, behind those. */
+#define STATE_IN (STATE_READ + SESSION_MOST)
 
 /* What the loop's thread keeps; one per process. */
 typedef struct serve_state {
     server_rec *server;
     const address **addresses; /* of each group of sockets */
     request_limits limits;     /* the smallest of all addresses */
+    int keeps;                 /* 1: an address keeps connections with TLS */
     cache_config config;
     cache *cache;
     response_clock clock;
@@ -35,7 +39,7 @@ typedef struct serve_state {
     send_buffers out;
     pending_log lines;
     score score;
-    char in[STATE_READ];
+    char in[STATE_IN];
 } serve_state;
 
 /* Makes it the state of this process; NULL: there is none any more. Main
@@ -50,12 +54,14 @@ serve_state *state_get(void);
  * The key of a request that is mine.
  * @param local the connection's own address; one that is not known (or is a
  *        wildcard) makes no key
+ * @param tls of a connection with TLS, whose name in the hello chose the
+ *        server that made the handshake; NULL: a plain one
  * @param keepalives answered on the connection before
  * @return its length, 0: none; it and @a base as of request_key(). Any thread
  */
 size_t state_key(const request *req, const char *head, const addr *local,
-                 int keepalives, uint64_t vary, unsigned char key[REQUEST_KEY],
-                 size_t *base);
+                 const session *tls, int keepalives, uint64_t vary,
+                 unsigned char key[REQUEST_KEY], size_t *base);
 
 /* Makes st->clock show the time: of the request's second, as httpd's
  * r->request_time; @a now is the loop's. The loop's thread. */

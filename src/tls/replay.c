@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tls/replay.h"
+
+#include <stdlib.h>
+
+static ap_filter_rec_t *filter;
+
+static int has_bytes(replay *r)
+{
+    apr_bucket_brigade *bb = r->bytes;
+
+    /* Cutting off a line leaves an empty bucket, which would look like the
+     * end. */
+    while (bb && !APR_BRIGADE_EMPTY(bb) && !APR_BRIGADE_FIRST(bb)->length) {
+        apr_bucket_delete(APR_BRIGADE_FIRST(bb));
+    }
+    return bb && !APR_BRIGADE_EMPTY(bb);
+}
+
+int replay_has(replay *r)
+{
+    return has_bytes(r) || r->expired;
+}
+
+void replay_put(replay *r, conn_rec *c, char *bytes, size_t len)
+{
+    if (!r->bytes) {
+        r->bytes = apr_brigade_create(c->pool, c->bucket_alloc);
+    }
+    APR_BRIGADE_INSERT_TAIL(
+        r->bytes, apr_bucket_heap_create(bytes, len, free, c->bucket_alloc));
+}
+
+/* The next bytes, which stay there. */
+static apr_status_t look(replay *r, apr_bucket_brigade *bb,
+                         apr_read_type_e block, apr_off_t bytes)
+{
+    const char *s;
+    apr_size_t n;
+    apr_status_t rv =
+        apr_bucket_read(APR_BRIGADE_FIRST(r->bytes), &s, &n, block);
+
+    if (rv == APR_SUCCESS) {
+        n = bytes < (apr_off_t)n ? (apr_size_t)bytes : n;
+        APR_BRIGADE_INSERT_TAIL(
+            bb, apr_bucket_heap_create(s, n, NULL, bb->bucket_alloc));
+    }
+    return rv;
+}
+
+/* As many of them as there are. */
+static apr_status_t take(replay *r, apr_bucket_brigade *bb, apr_off_t bytes)
+{
+    apr_bucket *end, *b;
+    apr_status_t rv = apr_brigade_partition(r->bytes, bytes, &end);
+
+    if (rv != APR_SUCCESS && rv != APR_INCOMPLETE) {
+        return rv;
+    }
+    while ((b = APR_BRIGADE_FIRST(r->bytes)) != end) {
+        APR_BUCKET_REMOVE(b);
+        APR_BRIGADE_INSERT_TAIL(bb, b);
+    }
+    return APR_SUCCESS;
+}
+
+static apr_status_t replay_read(ap_filter_t *f, apr_bucket_brigade *bb,
+                                ap_input_mode_t mode, apr_read_type_e block,
+                                apr_off_t bytes)
+{
+    replay *r = f->ctx;
+
+    if (mode == AP_MODE_INIT || !replay_has(r)) {
+        return ap_get_brigade(f->next, bb, mode, block, bytes);
+    }
+    if (!has_bytes(r)) {
+        r->expired = 0;
+        return APR_TIMEUP;
+    }
+    switch (mode) {
+    case AP_MODE_GETLINE:
+        return apr_brigade_split_line(bb, r->bytes, block, HUGE_STRING_LEN);
+    case AP_MODE_SPECULATIVE:
+        return look(r, bb, block, bytes);
+    case AP_MODE_READBYTES:
+        return take(r, bb, bytes);
+    default:
+        return APR_ENOTIMPL; /* as mod_ssl's */
+    }
+}
+
+void replay_register(void)
+{
+    /* Above mod_ssl's filter, which is at + 5. */
+    filter = ap_register_input_filter("CPUAFFINITY_REPLAY", replay_read, NULL,
+                                      AP_FTYPE_CONNECTION + 4);
+}
+
+void replay_add(replay *r, conn_rec *c)
+{
+    if (!r->filter) {
+        r->filter = ap_add_input_filter_handle(filter, r, NULL, c);
+    }
+}

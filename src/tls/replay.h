@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * replay: an input filter above mod_ssl's that gives httpd what the loop has
+ * read of a connection, and then what mod_ssl reads. Workers.
+ */
+#ifndef CPUAFFINITY_REPLAY_H
+#define CPUAFFINITY_REPLAY_H
+
+#include "httpd.h"
+#include "util_filter.h"
+
+/* One for each connection; all zero at first. */
+typedef struct replay {
+    apr_bucket_brigade *bytes; /* what is left; or NULL */
+    int expired;               /* 1: after those, the time is over: no more */
+    ap_filter_t *filter;       /* NULL: not needed yet */
+} replay;
+
+/* Registers the filter. */
+void replay_register(void);
+
+/* Adds the filter to the connection, once. */
+void replay_add(replay *r, conn_rec *c);
+
+/* Puts bytes there, from malloc, which are the filter's from now on. */
+void replay_put(replay *r, conn_rec *c, char *bytes, size_t len);
+
+/* Are there any left, or is its time over? */
+int replay_has(replay *r);
+
+#endif
