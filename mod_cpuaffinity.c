@@ -25,6 +25,7 @@
 #include "child/fixed.h"
 #include "handoff/input_gate.h"
 #include "learn/learn.h"
+#include "log/access_log_tls.h"
 #include "conf/spare.h"
 #include "child/streams.h"
 #include "child/takeback.h"
@@ -258,6 +259,10 @@ static void register_hooks(apr_pool_t *p)
     /* The virtual host is known by then. */
     ap_hook_post_read_request(takeback_post_read_request, NULL, NULL,
                               APR_HOOK_REALLY_LAST);
+
+    /* Before mod_ssl and core, which do not know the logger's connection. */
+    ap_hook_http_scheme(access_log_tls_scheme, NULL, NULL, APR_HOOK_FIRST);
+    ap_hook_default_port(access_log_tls_port, NULL, NULL, APR_HOOK_FIRST);
 
     /* Hooks and filters that follow a request whose answer may be learned. */
     learn_register(p);

@@ -13,6 +13,7 @@
 
 #include "log/access_log_writer.h"
 #include "log/access_log_time.h"
+#include "log/access_log_tls.h"
 #include "log/log_format.h"
 
 APLOG_USE_MODULE(cpuaffinity);
@@ -273,7 +274,9 @@ void access_log_line_write(accesslogline *l, const access_log_record *rec,
     }
     r->request_time = rec->start;
     access_log_time_set(end);
+    access_log_tls_set(rec->tls);
     ap_run_log_transaction(r);
+    access_log_tls_set(0);
     access_log_time_set(0);
     *l->c = l->blank;
     apr_pool_clear(l->pool);

@@ -30,6 +30,7 @@ typedef struct access_log_record {
     int keepalive;  /* response_reply.keepalive */
     int piped;      /* 1: its bytes were there when the answer before it was
                        done; mod_logio then counts one more for %I */
+    int tls;        /* 1: the connection has TLS */
     int aborted;    /* 1: the client went away, or sending failed */
 } access_log_record;
 

@@ -50,6 +50,7 @@ void pending_log_add(pending_log *ls, const conn *c, cache_entry *e,
         .sent = (int64_t)reply->head_len + reply->body_len,
         .keepalives = reply->keepalives,
         .keepalive = reply->keepalive,
+        .tls = c->kept != NULL,
     };
 }
 
