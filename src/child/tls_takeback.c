@@ -65,21 +65,6 @@ int tls_takeback_process_connection(keep *k, loop *l)
     return rv;
 }
 
-/* What mod_ssl gives without waiting; it stays there. */
-static size_t look_ahead(request_rec *r, char *buf, apr_size_t size)
-{
-    conn_rec *c = r->connection;
-    apr_bucket_brigade *bb = apr_brigade_create(r->pool, c->bucket_alloc);
-    apr_status_t rv = ap_get_brigade(c->input_filters, bb, AP_MODE_SPECULATIVE,
-                                     APR_NONBLOCK_READ, (apr_off_t)size);
-
-    if (rv != APR_SUCCESS || apr_brigade_flatten(bb, buf, &size)) {
-        size = 0;
-    }
-    apr_brigade_destroy(bb);
-    return size;
-}
-
 static void note_host(keep *k, request_rec *r, const request *req,
                       const char *head)
 {
@@ -98,7 +83,7 @@ static void look(keep *k, request_rec *r, const serve_state *st)
 {
     conn_rec *c = k->c;
     char buf[REQUEST_HEAD];
-    size_t n = look_ahead(r, buf, sizeof(buf));
+    size_t n = replay_look(&k->replay, r, buf, sizeof(buf));
     mine m;
 
     if (!n

@@ -102,3 +102,36 @@ void replay_add(replay *r, conn_rec *c)
         r->filter = ap_add_input_filter_handle(filter, r, NULL, c);
     }
 }
+
+/* What mod_ssl has or reads now; its buckets show memory of its own. */
+static void fill(replay *r, request_rec *req, apr_size_t size)
+{
+    conn_rec *c = req->connection;
+    apr_bucket_brigade *bb = apr_brigade_create(req->pool, c->bucket_alloc);
+    apr_bucket *b;
+
+    if (!r->bytes) {
+        r->bytes = apr_brigade_create(c->pool, c->bucket_alloc);
+    }
+    ap_get_brigade(r->filter->next, bb, AP_MODE_READBYTES, APR_NONBLOCK_READ,
+                   (apr_off_t)size);
+    while (!APR_BRIGADE_EMPTY(bb)) {
+        b = APR_BRIGADE_FIRST(bb);
+        apr_bucket_setaside(b, c->pool);
+        APR_BUCKET_REMOVE(b);
+        APR_BRIGADE_INSERT_TAIL(r->bytes, b);
+    }
+    apr_brigade_destroy(bb);
+}
+
+apr_size_t replay_look(replay *r, request_rec *req, char *buf, apr_size_t size)
+{
+    replay_add(r, req->connection);
+    if (!replay_has(r)) {
+        fill(r, req, size);
+    }
+    return has_bytes(r)
+                   && apr_brigade_flatten(r->bytes, buf, &size) == APR_SUCCESS
+               ? size
+               : 0;
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay: an input filter above mod_ssl's that gives httpd what the loop has
- * read of a connection, and then what mod_ssl reads. Workers.
+ * replay: an input filter above mod_ssl's that gives httpd what the loop, or a
+ * look ahead, has read of a connection, and then what mod_ssl reads. Workers.
  */
 #ifndef CPUAFFINITY_REPLAY_H
 #define CPUAFFINITY_REPLAY_H
@@ -24,6 +24,15 @@ void replay_add(replay *r, conn_rec *c);
 
 /* Puts bytes there, from malloc, which are the filter's from now on. */
 void replay_put(replay *r, conn_rec *c, char *bytes, size_t len);
+
+/*
+ * Copies what httpd would read next, as far as it is there; it stays. What
+ * mod_ssl gives without waiting is taken from it, if there was nothing: its
+ * own look ahead (AP_MODE_SPECULATIVE) is good for a byte or two only.
+ * @param req the request that is to be read
+ * @return bytes in @a buf
+ */
+apr_size_t replay_look(replay *r, request_rec *req, char *buf, apr_size_t size);
 
 /* Are there any left, or is its time over? */
 int replay_has(replay *r);
