@@ -71,30 +71,7 @@ for my $version ('1.2', '1.3') {
         for sort grep /k\d/, keys %body;
 }
 
-# What a connection says, to the end, dates aside.
-sub said {
-    my ($c) = @_;
-    $c->end(10);
-    my $text = $c->{in};
-    my %port = map { $_->tls_port => 1 } $t->both;
-    my $ports = join '|', keys %port;
-    $text =~ s/^(Date: ).*\r$/$1-\r/mg;
-    $text =~ s/\b(?:$ports)\b/TLS/g;
-    return join "\n", $text, 'fate ' . ($c->{fate} // 'open'),
-        'close_notify ' . ($c->{notified} // 0), 'alert ' . ($c->{alert} // '');
-}
-
-# One test: both say the same to what the sub does with a connection.
-sub alike {
-    my ($name, $tls, $sub) = @_;
-    my @said = map {
-        my $c = Test::TLS->new($_->tls_port, sni => 'a.test', %$tls);
-        $sub->($c);
-        said($c);
-    } $stock, $fixed;
-    Test::TLSSite::same_text($name, @said);
-    return $said[0];
-}
+sub alike { return Test::TLSSite::alike($t, @_) }
 
 my $end = get('/k0.txt', 'Connection: close');
 for my $version ('1.2', '1.3') {

@@ -82,6 +82,29 @@ sub same_text {
     return 0;
 }
 
+# What a connection says, to its end, dates aside, and how that comes.
+sub said {
+    my ($c, $wait) = @_;
+    $c->end($wait // 10);
+    return join "\n", $c->{in} =~ s/^(Date: ).*\r$/$1-\r/mgr,
+        'fate ' . ($c->{fate} // 'open'),
+        'close_notify ' . ($c->{notified} // 0), 'alert ' . ($c->{alert} // '');
+}
+
+# One test: both servers say the same to what the sub does with a connection.
+# @return what they said
+sub alike {
+    my ($t, $name, $tls, $sub) = @_;
+    my @said = map {
+        my $c = Test::TLS->new($_->tls_port, sni => 'a.test', %$tls);
+        $sub->($c);
+        my $port = $_->tls_port;
+        said($c) =~ s/\b$port\b/TLS/gr;
+    } $t->both;
+    same_text($name, @said);
+    return $said[0];
+}
+
 # One test: the loop gives the answer in the end, and it is stock's.
 sub learns {
     my ($t, $name, $request, %o) = @_;
