@@ -229,6 +229,9 @@ int keep_pre_handshake(conn_rec *c, struct ssl_st *ssl, int is_proxy)
     if (!is_proxy && !c->master
         && apr_pool_userdata_get(&k, KEY, c->pool) == APR_SUCCESS && k) {
         ((keep *)k)->session.ssl = ssl;
+        /* Before the first request is made, which begins with the filters that
+         * there are. */
+        replay_add(&((keep *)k)->replay, c);
     }
     return DECLINED;
 }
@@ -283,7 +286,6 @@ int keep_take(keep *k, handoff *p, int (*give)(handoff *))
     if (session_take(&k->session)) {
         return -1;
     }
-    replay_add(&k->replay, c);
     apr_socket_timeout_get(k->socket, &k->timeout);
     k->next = *p;
     k->next.kept = &k->session;

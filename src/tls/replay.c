@@ -126,7 +126,9 @@ static void fill(replay *r, request_rec *req, apr_size_t size)
 
 apr_size_t replay_look(replay *r, request_rec *req, char *buf, apr_size_t size)
 {
-    replay_add(r, req->connection);
+    if (!r->filter) {
+        return 0;
+    }
     if (!replay_has(r)) {
         fill(r, req, size);
     }

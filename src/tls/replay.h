@@ -13,13 +13,13 @@
 typedef struct replay {
     apr_bucket_brigade *bytes; /* what is left; or NULL */
     int expired;               /* 1: after those, the time is over: no more */
-    ap_filter_t *filter;       /* NULL: not needed yet */
+    ap_filter_t *filter;       /* NULL: there is no TLS */
 } replay;
 
 /* Registers the filter. */
 void replay_register(void);
 
-/* Adds the filter to the connection, once. */
+/* Adds the filter to the connection, once. Before its first request. */
 void replay_add(replay *r, conn_rec *c);
 
 /* Puts bytes there, from malloc, which are the filter's from now on. */
