@@ -192,8 +192,9 @@ for my $version ('1.2', '1.3') {
         "TLS $version: $n times more";
   SKIP: {
         skip $no_loop, 2 if $no_loop;
-        cmp_ok $t->counter('tls_taken') - $taken, '>=', $n,
-            'each time the loop took it';
+        # a request that comes at once stays httpd's
+        cmp_ok $t->counter('tls_taken') - $taken, '>=', $n * .8,
+            'nearly each time the loop took it';
         cmp_ok $t->counter('tls_returned') - $returned, '>=', $n - 4,
             'and gave it back';
     }

@@ -133,20 +133,6 @@ static int go_home(conn_rec *c, loop *l)
     return give(c, l, &p) == OK;
 }
 
-/* The next request is there already. Had the intake been open, httpd would
- * have it in a filter, and the MPM would go on with it at once; a connection
- * that waits in its pollset instead may be closed, for want of an idle worker
- * or because the process is to stop. */
-static void go_on(conn_rec *c)
-{
-    char first;
-
-    if (c->keepalive == AP_CONN_KEEPALIVE && !c->aborted
-        && !c->data_in_input_filters && peek(c, &first, 1) > 0) {
-        input_gate_promise(c);
-    }
-}
-
 /* The loop that may have this connection; NULL: none. Only where connections
  * come from the loop. */
 static loop *loop_of(const conn_rec *c)
@@ -182,7 +168,7 @@ int takeback_process_connection(conn_rec *c)
     streams_serve(NULL);
     if (rv == OK && c->cs && c->cs->state == CONN_STATE_WRITE_COMPLETION
         && !go_home(c, l) && waits) {
-        go_on(c);
+        input_gate_go_on(c);
     }
     return rv;
 }

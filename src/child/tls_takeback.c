@@ -41,10 +41,24 @@ static int is_idle(conn_rec *c)
     return f->frec->filter_func.out_func(f, NULL) == APR_SUCCESS;
 }
 
-int tls_takeback_process_connection(keep *k, loop *l)
+/* An answer is made and sent: the connection is the loop's, or waits. */
+static void leave(keep *k)
 {
     conn_rec *c = k->c;
     handoff p;
+
+    if (!keep_may_take(k) || detach_take(c, conn_note_host(c), &p)) {
+        input_gate_go_on(c);
+    }
+    else if (keep_take(k, &p, give)) {
+        handoff_drop(&p);
+        input_gate_go_on(c);
+    }
+}
+
+int tls_takeback_process_connection(keep *k, loop *l)
+{
+    conn_rec *c = k->c;
     int rv;
 
     if (keep_begin(k)) {
@@ -58,9 +72,8 @@ int tls_takeback_process_connection(keep *k, loop *l)
         }
     }
     rv = input_gate_run(c);
-    if (rv == OK && l && is_idle(c) && keep_may_take(k)
-        && !detach_take(c, conn_note_host(c), &p) && keep_take(k, &p, give)) {
-        handoff_drop(&p);
+    if (rv == OK && l && is_idle(c)) {
+        leave(k);
     }
     return rv;
 }
@@ -76,10 +89,20 @@ static void note_host(keep *k, request_rec *r, const request *req,
     }
 }
 
+/* What follows a request that is all here is left in the socket, for the
+ * loop. */
+static void set_known(keep *k, int known)
+{
+    k->known = known;
+    if (known) {
+        input_gate_shut(k->c);
+    }
+}
+
 /* The first request of a connection is never the loop's here: it is looked up
  * as if it were a later one, as those that follow are likely to be known if it
- * is. */
-static void look(keep *k, request_rec *r, const serve_state *st)
+ * is. @return 0: there is nothing to look at yet */
+static int look(keep *k, request_rec *r, const serve_state *st, int may_attach)
 {
     conn_rec *c = k->c;
     char buf[REQUEST_HEAD];
@@ -89,12 +112,24 @@ static void look(keep *k, request_rec *r, const serve_state *st)
     if (!n
         || !mine_look(&m, c, st, buf, n, &k->session,
                       c->keepalives ? c->keepalives : 1)) {
-        return;
+        return n > 0;
     }
     note_host(k, r, &m.req, buf);
-    k->known = mine_is_known(&m);
-    if (c->keepalives) {
+    if (may_attach && c->keepalives) {
         mine_attach(&m, c);
+    }
+    set_known(k, mine_is_known(&m));
+    return 1;
+}
+
+/* It came later than httpd began to wait for it. */
+static void seen(request_rec *r)
+{
+    keep *k = keep_of(r->connection);
+    const serve_state *st = k ? state_get() : NULL;
+
+    if (st) {
+        look(k, r, st, 0);
     }
 }
 
@@ -109,16 +144,17 @@ int tls_takeback_create_request(request_rec *r)
     }
     k->known = 0;
     k->asked = NULL;
+    replay_watch(&k->replay, NULL, NULL);
     if (!k->session.ssl || !session_may_take(&k->session)) {
         return DECLINED; /* the loop will not have it */
     }
     n = conn_note_next(r->connection);
-    if (!n) {
-        look(k, r, st);
+    if (!n && !look(k, r, st, 1)) {
+        replay_watch(&k->replay, r, seen);
     }
-    else if (n->ask != CONN_NOTE_WHY) {
+    else if (n && n->ask != CONN_NOTE_WHY) {
         note_host(k, r, &n->req, conn_note_head(n));
-        k->known = mine_note_is_known(n);
+        set_known(k, mine_note_is_known(n));
     }
     return DECLINED;
 }

@@ -4,6 +4,9 @@
 #include "http_connection.h"
 #include "http_core.h"
 #include "apr_buckets.h"
+#include "apr_portable.h"
+
+#include <sys/socket.h>
 
 /*
  * Invariants of this file: while a connection is served, "shut" and "running"
@@ -73,6 +76,23 @@ void input_gate_promise(conn_rec *c)
 {
     c->data_in_input_filters = 1;
     apr_socket_data_set(ap_get_conn_socket(c), &in_use, PROMISE, NULL);
+}
+
+/* Had the gate been open, httpd would have it in a filter, and the MPM would go
+ * on with it at once; a connection that waits in its pollset instead may be
+ * closed, for want of an idle worker or because the process is to stop. */
+void input_gate_go_on(conn_rec *c)
+{
+    apr_socket_t *socket = ap_get_conn_socket(c);
+    apr_os_sock_t fd;
+    char first;
+
+    if (c->keepalive == AP_CONN_KEEPALIVE && !c->aborted
+        && !c->data_in_input_filters && socket
+        && apr_os_sock_get(&fd, socket) == APR_SUCCESS
+        && recv(fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) > 0) {
+        input_gate_promise(c);
+    }
 }
 
 void input_gate_begin(conn_rec *c)

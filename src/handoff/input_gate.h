@@ -30,6 +30,9 @@ void input_gate_open(void);
  */
 void input_gate_promise(conn_rec *c);
 
+/* Does so if it is there, and nothing else was said of the connection. */
+void input_gate_go_on(conn_rec *c);
+
 /* First thing in process_connection: opens the gate and withdraws a promise.
  * The worker serving c. */
 void input_gate_begin(conn_rec *c);

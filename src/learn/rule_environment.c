@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "learn/rule_environment.h"
 
+#include "http_ssl.h"
+
 #include "learn/environment.h"
 #include "learn/setenvif.h"
 #include "learn/setter.h"
@@ -42,12 +44,33 @@ reason_id rule_environment(verdict_subject *s)
     return REASON_OK;
 }
 
+/* Logs count the bytes of records. Of those that were read the loop knows
+ * nothing; those that were sent follow from the answer's length (session_wire),
+ * if mod_ssl got a file, in pieces of the usual size. */
+static const char *tls_uncounted(const verdict_subject *s)
+{
+    if (!ap_ssl_conn_is_ssl(s->r->connection)) {
+        return NULL;
+    }
+    if (s->server->logs_read) {
+        return "%I or %S, of TLS";
+    }
+    return s->server->logs_sent && (s->t->coding || s->core->read_buf_size)
+               ? "%O, of TLS and a compressed answer or with ReadBufferSize"
+               : NULL;
+}
+
 /* R5: the variables that its log lines depend on go with the answer. */
 reason_id rule_environment_keep(verdict_subject *s, response *a)
 {
+    const char *uncounted = tls_uncounted(s);
     char *text = apr_palloc(s->r->pool, RESPONSE_ENV);
     int len = environment_copy(s->r, s->server->log_variables, text);
 
+    if (uncounted) {
+        s->detail = uncounted;
+        return REASON_ENVIRONMENT;
+    }
     if (len < 0) {
         s->detail = "too long for the loop to log";
         return REASON_ENVIRONMENT;

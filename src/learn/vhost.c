@@ -252,6 +252,8 @@ static void judge_logs(vhost *s)
 
     log_format_judge(s->server, &v);
     s->logs_id = v.id;
+    s->logs_read = v.read;
+    s->logs_sent = v.sent;
     s->log_variables = v.variables;
     if (v.refuse) {
         obstacles_hint hint = {

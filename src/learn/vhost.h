@@ -36,6 +36,8 @@ typedef struct vhost {
                                * answers may depend on queries; NULL: none */
     int reads_unique;         /* 1: a directive names what mod_unique_id sets */
     int logs_id;              /* 1: a log shows ids of the error log */
+    int logs_read;            /* 1: or bytes that were read */
+    int logs_sent;            /* 1: or sent */
     int tls;                  /* 1: SSLEngine is on */
     int upgrades;             /* 1: it is optional: a plain one becomes TLS */
     int proxied;              /* 1: PROXY protocol */

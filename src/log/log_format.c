@@ -97,6 +97,8 @@ static void judge_format(subject *s, const char *format)
         refuse(s, "%I or %S", "h2c in Protocols: httpd reads ahead");
     }
     s->out->id |= (needs & LOG_ITEM_ID) != 0;
+    s->out->read |= (needs & LOG_ITEM_READ) != 0;
+    s->out->sent |= (needs & LOG_ITEM_SENT) != 0;
     logs.fields |= (needs & LOG_ITEM_IN ? LOG_FORMAT_IN : 0)
                    | (needs & LOG_ITEM_OUT ? LOG_FORMAT_OUT : 0);
 }

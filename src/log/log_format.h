@@ -25,7 +25,9 @@ typedef struct log_format_verdict {
     const ap_directive_t *node;    /* that directive */
     apr_array_header_t *variables; /* const char *: the environment variables
                                     * that lines depend on, some twice */
-    int id; /* lines show whether the error log has some */
+    int id;   /* lines show whether the error log has some */
+    int read; /* lines show how many bytes were read */
+    int sent; /* or sent */
 } log_format_verdict;
 
 /* The logs of one server, those that it may inherit included. Text is from

@@ -47,8 +47,8 @@ static const struct item {
     {"b", NULL, 0, NULL},
     {"B", NULL, 0, NULL},
     {"I", NULL, LOG_ITEM_READ, NULL},
-    {"O", NULL, 0, NULL},
-    {"S", NULL, LOG_ITEM_READ, NULL},
+    {"O", NULL, LOG_ITEM_SENT, NULL},
+    {"S", NULL, LOG_ITEM_READ | LOG_ITEM_SENT, NULL},
     {"k", NULL, 0, NULL},
     {"X", NULL, 0, NULL},
     /* when it began; the end is known to the other two (access_log_time) */

@@ -17,6 +17,7 @@
 #define LOG_ITEM_ID 8    /* whether the error log mentions the request */
 #define LOG_ITEM_NAME 16 /* the name that the server has for itself */
 #define LOG_ITEM_READ 32 /* how many bytes httpd has read */
+#define LOG_ITEM_SENT 64 /* how many it has sent */
 
 /*
  * Judges a format.

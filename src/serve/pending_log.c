@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tls/session.h"
+
 int pending_log_reserve(pending_log *ls)
 {
     if (!ls->needed) {
@@ -17,6 +19,12 @@ void pending_log_cancel(pending_log *ls)
     if (ls->needed) {
         access_log_cancel();
     }
+}
+
+/* As logs count it. */
+static int64_t sent_by(const conn *c, int64_t len)
+{
+    return c->kept ? session_wire(c->kept, len) : len;
 }
 
 void pending_log_add(pending_log *ls, const conn *c, cache_entry *e,
@@ -47,7 +55,7 @@ void pending_log_add(pending_log *ls, const conn *c, cache_entry *e,
         .piped = ls->piped,
         .status = reply->status,
         .body = reply->content,
-        .sent = (int64_t)reply->head_len + reply->body_len,
+        .sent = sent_by(c, (int64_t)reply->head_len + reply->body_len),
         .keepalives = reply->keepalives,
         .keepalive = reply->keepalive,
         .tls = c->kept != NULL,

@@ -64,10 +64,6 @@ static void serve(loop *l, conn *c, const char *bytes, size_t len, int64_t idle)
     if (batch_flush(&b, bytes + pos, len - pos) != BATCH_ON) {
         return;
     }
-    if (transport_has_ended(c) && !b.close) {
-        finish_httpd(l, c, bytes + pos, len - pos);
-        return;
-    }
     if (b.close) {
         finish_linger(l, c);
     }
@@ -136,7 +132,10 @@ static void read_more(loop *l, conn *c)
         room = TIGHT_READ;
     }
     n = transport_recv(c, st->in + have, room);
-    if (n > 0) {
+    if (n > 0 && transport_has_ended(c)) {
+        finish_httpd(l, c, st->in, have + (size_t)n);
+    }
+    else if (n > 0) {
         serve(l, c, st->in, have + (size_t)n, -1);
     }
     else if ((n == 0 && have) || (c->kept && (n == 0 || errno != EAGAIN))) {

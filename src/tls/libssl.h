@@ -27,11 +27,16 @@
     X(BIO_up_ref)                                                              \
     X(ERR_clear_error)                                                         \
     X(OpenSSL_version_num)                                                     \
+    X(SSL_CIPHER_get_cipher_nid)                                               \
+    X(SSL_SESSION_get_max_fragment_length)                                     \
     X(SSL_ctrl)                                                                \
     X(SSL_get0_peer_certificate)                                               \
+    X(SSL_get_current_cipher)                                                  \
     X(SSL_get_error)                                                           \
+    X(SSL_get_key_update_type)                                                 \
     X(SSL_get_rbio)                                                            \
     X(SSL_get_servername)                                                      \
+    X(SSL_get_session)                                                         \
     X(SSL_get_shutdown)                                                        \
     X(SSL_get_verify_mode)                                                     \
     X(SSL_get_wbio)                                                            \
@@ -43,6 +48,7 @@
     X(SSL_set0_wbio)                                                           \
     X(SSL_set_shutdown)                                                        \
     X(SSL_shutdown)                                                            \
+    X(SSL_version)                                                             \
     X(SSL_write)
 
 #define LIBSSL_MEMBER(name) __typeof__(name) *name;

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#define AHEAD 8000 /* bytes that are looked at */
+
 static ap_filter_rec_t *filter;
 
 static int has_bytes(replay *r)
@@ -64,12 +66,57 @@ static apr_status_t take(replay *r, apr_bucket_brigade *bb, apr_off_t bytes)
     return APR_SUCCESS;
 }
 
+/* What mod_ssl has or reads now; its buckets show memory of its own. */
+static apr_status_t fill(replay *r, ap_filter_t *below, apr_pool_t *p,
+                         apr_read_type_e block)
+{
+    conn_rec *c = below->c;
+    apr_bucket_brigade *bb = apr_brigade_create(p, c->bucket_alloc);
+    apr_status_t rv =
+        ap_get_brigade(below, bb, AP_MODE_READBYTES, block, AHEAD);
+
+    if (!r->bytes) {
+        r->bytes = apr_brigade_create(c->pool, c->bucket_alloc);
+    }
+    while (!APR_BRIGADE_EMPTY(bb)) {
+        apr_bucket *b = APR_BRIGADE_FIRST(bb);
+
+        apr_bucket_setaside(b, c->pool);
+        APR_BUCKET_REMOVE(b);
+        APR_BRIGADE_INSERT_TAIL(r->bytes, b);
+    }
+    apr_brigade_destroy(bb);
+    return rv;
+}
+
+/* The request that is waited for has come, at last. */
+static apr_status_t watch(replay *r, ap_filter_t *below, apr_read_type_e block)
+{
+    apr_status_t rv = fill(r, below, r->req->pool, block);
+
+    if (has_bytes(r)) {
+        void (*seen)(request_rec *) = r->seen;
+
+        r->seen = NULL;
+        seen(r->req);
+        return APR_SUCCESS;
+    }
+    return rv;
+}
+
 static apr_status_t replay_read(ap_filter_t *f, apr_bucket_brigade *bb,
                                 ap_input_mode_t mode, apr_read_type_e block,
                                 apr_off_t bytes)
 {
     replay *r = f->ctx;
 
+    if (r->seen && mode == AP_MODE_GETLINE && !replay_has(r)) {
+        apr_status_t rv = watch(r, f->next, block);
+
+        if (rv != APR_SUCCESS || !replay_has(r)) {
+            return rv;
+        }
+    }
     if (mode == AP_MODE_INIT || !replay_has(r)) {
         return ap_get_brigade(f->next, bb, mode, block, bytes);
     }
@@ -103,37 +150,22 @@ void replay_add(replay *r, conn_rec *c)
     }
 }
 
-/* What mod_ssl has or reads now; its buckets show memory of its own. */
-static void fill(replay *r, request_rec *req, apr_size_t size)
-{
-    conn_rec *c = req->connection;
-    apr_bucket_brigade *bb = apr_brigade_create(req->pool, c->bucket_alloc);
-    apr_bucket *b;
-
-    if (!r->bytes) {
-        r->bytes = apr_brigade_create(c->pool, c->bucket_alloc);
-    }
-    ap_get_brigade(r->filter->next, bb, AP_MODE_READBYTES, APR_NONBLOCK_READ,
-                   (apr_off_t)size);
-    while (!APR_BRIGADE_EMPTY(bb)) {
-        b = APR_BRIGADE_FIRST(bb);
-        apr_bucket_setaside(b, c->pool);
-        APR_BUCKET_REMOVE(b);
-        APR_BRIGADE_INSERT_TAIL(r->bytes, b);
-    }
-    apr_brigade_destroy(bb);
-}
-
 apr_size_t replay_look(replay *r, request_rec *req, char *buf, apr_size_t size)
 {
     if (!r->filter) {
         return 0;
     }
     if (!replay_has(r)) {
-        fill(r, req, size);
+        fill(r, r->filter->next, req->pool, APR_NONBLOCK_READ);
     }
     return has_bytes(r)
                    && apr_brigade_flatten(r->bytes, buf, &size) == APR_SUCCESS
                ? size
                : 0;
+}
+
+void replay_watch(replay *r, request_rec *req, void (*seen)(request_rec *))
+{
+    r->seen = seen;
+    r->req = req;
 }

@@ -11,9 +11,11 @@
 
 /* One for each connection; all zero at first. */
 typedef struct replay {
-    apr_bucket_brigade *bytes; /* what is left; or NULL */
-    int expired;               /* 1: after those, the time is over: no more */
-    ap_filter_t *filter;       /* NULL: there is no TLS */
+    apr_bucket_brigade *bytes;   /* what is left; or NULL */
+    int expired;                 /* 1: after those, the time is over: no more */
+    ap_filter_t *filter;         /* NULL: there is no TLS */
+    void (*seen)(request_rec *); /* as of replay_watch(); or NULL */
+    request_rec *req;
 } replay;
 
 /* Registers the filter. */
@@ -33,6 +35,12 @@ void replay_put(replay *r, conn_rec *c, char *bytes, size_t len);
  * @return bytes in @a buf
  */
 apr_size_t replay_look(replay *r, request_rec *req, char *buf, apr_size_t size);
+
+/*
+ * Nothing was there to look at: calls @a seen when httpd has waited for it, and
+ * before it gets it. Once; NULL: not any more.
+ */
+void replay_watch(replay *r, request_rec *req, void (*seen)(request_rec *));
 
 /* Are there any left, or is its time over? */
 int replay_has(replay *r);

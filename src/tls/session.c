@@ -8,6 +8,11 @@
 
 #include "tls/libssl.h"
 
+/* What mod_ssl puts into a record: the first bytes of an answer, and what is
+ * read of a file at once. */
+#define FIRST 8192
+#define PIECE 8000
+
 /* Plain bytes that are encrypted before they are sent: so much may have to
  * wait for a slow client. */
 #define AHEAD ((size_t)(4 * SESSION_RECORD))
@@ -91,10 +96,45 @@ int session_init(void)
     return 0;
 }
 
+/* @return 0: not known; such a connection stays httpd's */
+static unsigned overhead(const SSL *ssl)
+{
+    const SSL_CIPHER *cipher = libssl.SSL_get_current_cipher(ssl);
+    int nid = cipher ? libssl.SSL_CIPHER_get_cipher_nid(cipher) : NID_undef;
+
+    if (libssl.SSL_version(ssl) == TLS1_3_VERSION) {
+        return 5 + 1 + 16; /* header, type, tag */
+    }
+    switch (nid) {
+    case NID_aes_128_gcm:
+    case NID_aes_256_gcm:
+        return 5 + 8 + 16; /* header, nonce, tag */
+    case NID_chacha20_poly1305:
+        return 5 + 16;
+    default:
+        return 0;
+    }
+}
+
+int64_t session_wire(const session *s, int64_t len)
+{
+    int64_t rest = len > FIRST ? len - FIRST : 0;
+
+    return len + (1 + (rest + PIECE - 1) / PIECE) * (int64_t)s->overhead;
+}
+
 int session_may_take(session *s)
 {
     SSL *ssl = s->ssl;
     const char *name;
+
+    s->overhead = overhead(ssl);
+    if (!s->overhead
+        /* A client that asks for short records. */
+        || libssl.SSL_SESSION_get_max_fragment_length(
+            libssl.SSL_get_session(ssl))) {
+        return 0;
+    }
 
     if (!libssl.SSL_is_init_finished(ssl) || libssl.SSL_in_init(ssl)
         || libssl.SSL_get_shutdown(ssl)
@@ -242,6 +282,10 @@ static size_t decrypt(session *s, char *buf)
         if (n <= 0) {
             s->ended = libssl.SSL_get_error(s->ssl, n) != SSL_ERROR_WANT_READ;
             libssl.ERR_clear_error();
+            /* The client's wish for new keys needs an answer of its own. */
+            if (libssl.SSL_get_key_update_type(s->ssl) != SSL_KEY_UPDATE_NONE) {
+                s->ended = 1;
+            }
             return len;
         }
         len += (size_t)n;

@@ -10,6 +10,7 @@
 #define CPUAFFINITY_SESSION_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -33,7 +34,9 @@ typedef struct session {
     char *out;         /* records that the socket did not take; or NULL */
     size_t out_off;
     size_t out_len;
-    int ended;         /* 1: nothing more can be read: an end, or an error */
+    int ended;         /* 1: nothing more is to be read: an end, an error, or
+                          what the loop does not answer */
+    unsigned overhead; /* bytes of a record that are not its text */
     unsigned name_len; /* of the name in the hello; 0: none */
     char name[SESSION_NAME];
     unsigned host_len; /* of the Host of the last request that httpd answered
@@ -89,6 +92,14 @@ ssize_t session_send(session *s, int fd, const struct iovec *part, int parts);
 
 /* Sends what waits. @return 0: nothing waits; -1 with errno, as above */
 int session_flush(session *s, int fd);
+
+/*
+ * How many bytes of records an answer has when mod_ssl sends it: its first 8192
+ * bytes are a record, and the file's that follow are read, 8000 at once.
+ * (mod_ssl 2.4.71, as tested with each length.)
+ * @param len of head and body
+ */
+int64_t session_wire(const session *s, int64_t len);
 
 /* Bytes that wait. */
 size_t session_pending(const session *s);
