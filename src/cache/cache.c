@@ -25,6 +25,7 @@ cache *cache_make(const cache_config *config)
         return NULL;
     }
     c->config = *config;
+    memcpy(c->watches.secret, config->secret, sizeof(c->watches.secret));
     if (cache_table_init(c)
         || cache_store_init(&c->store, &c->config, c->mask + 1)) {
         free(c->buckets);
@@ -107,6 +108,17 @@ static int look(cache *c, node *n, int64_t now)
     }
 }
 
+/* The same for what else it depends on. */
+static int is_met(cache *c, node *n, int64_t now)
+{
+    if (cache_watch_is_met(&c->watches, n->pub.watch, now, c->config.valid)) {
+        return 1;
+    }
+    c->stats.stale++;
+    cache_table_remove(c, n);
+    return 0;
+}
+
 int cache_may_use(cache *c, cache_entry *e, int64_t now)
 {
     node *n = cache_table_node(e);
@@ -121,7 +133,7 @@ int cache_may_use(cache *c, cache_entry *e, int64_t now)
         e->live = 0;
         return 0;
     }
-    if (!look(c, n, now)) {
+    if (!look(c, n, now) || (e->watch && !is_met(c, n, now))) {
         return 0;
     }
     /* within one millisecond the order does not matter */
@@ -138,6 +150,7 @@ int cache_may_use(cache *c, cache_entry *e, int64_t now)
 void cache_distrust(cache_entry *e)
 {
     cache_table_node(e)->looked = INT64_MIN / 2;
+    cache_watch_distrust(e->watch);
 }
 
 int cache_is_due(cache_entry *e, int64_t now)
@@ -168,7 +181,7 @@ void cache_release(cache *c, cache_entry *e)
     n->user.file->holds--;
     if (--n->user.holds == 0 && n->gone) {
         cache_store_unref(&c->store, n->user.file);
-        cache_table_free(n);
+        cache_table_free(c, n);
     }
 }
 
@@ -276,8 +289,8 @@ static cache_outcome confirm(cache *c, node *n, char **body, int64_t now)
     }
 }
 
-/* Another answer than the entry's, which is gone then. @a same: it is of the
- * same file */
+/* Another answer than the entry's, which is gone then. @a same: all that it
+ * depends on is the same */
 static cache_outcome replace(cache *c, node *n, const response *a, int same,
                              int by_query)
 {
@@ -296,13 +309,19 @@ static cache_outcome replace(cache *c, node *n, const response *a, int same,
     return CACHE_CHANGED;
 }
 
+int cache_is_watched(const cache_entry *e, const char *watch, size_t watch_len)
+{
+    return cache_watch_is(e->watch, watch, watch_len);
+}
+
 /* An answer for a key that has an entry. @return CACHE_CHANGED: it has none
  * any more */
 static cache_outcome compare(cache *c, node *n, const node *said,
                              const response *a, int64_t now, const void *tag,
                              char **body)
 {
-    int same = cache_file_is_same(&n->id, &said->id);
+    int same = cache_file_is_same(&n->id, &said->id)
+               && n->pub.watch == said->pub.watch;
     int other = n->query != said->query;
 
     if (other && !said->pub.any) {
@@ -348,45 +367,67 @@ static size_t length_of(cache *c, const cache_key *key)
     return key->len;
 }
 
-cache_outcome cache_learn_body(cache *c, const cache_key *key,
-                               const response *a, const char *path,
-                               const struct stat *st, int64_t now,
-                               const void *tag, char **body)
+static cache_outcome learn(cache *c, const cache_key *key, const response *a,
+                           node *said, int64_t now, const void *tag,
+                           char **body)
 {
-    node said = {.pub = {.path = path, .any = key->shared}}, *n;
     cache_outcome outcome = CACHE_ONCE;
     size_t len;
+    node *n;
 
-    if (cache_file_identify(&said.id, st) || !is_fit(key, a, path, &said.id)) {
-        return CACHE_REFUSED;
-    }
     len = length_of(c, key);
-    said.hash = cache_table_hash(c, key, len);
-    said.query =
-        len == key->len ? said.hash : cache_table_hash(c, key, key->len);
-    n = cache_table_find(c, said.hash, key, len);
+    said->hash = cache_table_hash(c, key, len);
+    said->query =
+        len == key->len ? said->hash : cache_table_hash(c, key, key->len);
+    n = cache_table_find(c, said->hash, key, len);
     if (n && n->pub.live && now < n->learned) {
         return CACHE_REFUSED; /* another process's, and late */
     }
     if (n) {
-        outcome = compare(c, n, &said, a, now, tag, body);
+        outcome = compare(c, n, said, a, now, tag, body);
         if (outcome != CACHE_CHANGED) {
             return outcome;
         }
     }
-    n = cache_table_insert(c, said.hash, key, len, a, path);
+    n = cache_table_insert(c, said->hash, key, len, a, said->pub.path);
     if (!n) {
         return CACHE_REFUSED;
     }
-    n->id = said.id;
-    n->query = said.query;
+    n->id = said->id;
+    n->query = said->query;
+    n->pub.watch = said->pub.watch;
+    said->pub.watch = NULL; /* the entry has the reference */
     put_tag(c, n, tag);
+    return outcome;
+}
+
+cache_outcome cache_learn_watched(cache *c, const cache_key *key,
+                                  const response *a, const char *path,
+                                  const struct stat *st, int64_t now,
+                                  const void *tag, char **body,
+                                  const char *watch, size_t watch_len)
+{
+    node said = {.pub = {.path = path, .any = key->shared}};
+    cache_outcome outcome;
+
+    if (cache_file_identify(&said.id, st) || !is_fit(key, a, path, &said.id)) {
+        return CACHE_REFUSED;
+    }
+    if (watch_len) {
+        said.pub.watch = cache_watch_get(&c->watches, watch, watch_len);
+        if (!said.pub.watch) {
+            return CACHE_REFUSED;
+        }
+    }
+    outcome = learn(c, key, a, &said, now, tag, body);
+    cache_watch_put(&c->watches, said.pub.watch);
     return outcome;
 }
 
 cache_outcome cache_learn_304(cache *c, const cache_key *key,
                               const response_304 *u, const char *path,
-                              const struct stat *st, int64_t now)
+                              const struct stat *st, int64_t now,
+                              const char *watch, size_t watch_len)
 {
     size_t len = length_of(c, key);
     node *n = cache_table_find(c, cache_table_hash(c, key, len), key, len);
@@ -394,7 +435,8 @@ cache_outcome cache_learn_304(cache *c, const cache_key *key,
 
     if (!n || !n->pub.live || !is_for(n, cache_table_hash(c, key, key->len))
         || strcmp(n->pub.path, path) != 0 || cache_file_identify(&id, st)
-        || !cache_file_is_same(&n->id, &id)) {
+        || !cache_file_is_same(&n->id, &id)
+        || !cache_is_watched(&n->pub, watch, watch_len)) {
         return CACHE_REFUSED;
     }
     return cache_304_take(&n->pub, u, now);

@@ -29,12 +29,13 @@ cache_entry *cache_find(cache *c, const cache_key *key);
 
 /*
  * 1 when @a e may be repeated at @a now (milliseconds of a monotonic clock):
- * live, not older than CACHE_AGE, its file unchanged. After the configured
- * time the path is opened again (a few system calls, no wait for the network
- * or a FIFO) and all of dev, ino, mode, owner, size, mtime and ctime
- * compared; before that, only a file sent from its descriptor is looked at
- * (one fstat). 0: let httpd answer, and do not touch @a e any more (a stale
- * entry is gone; an expired one waits for httpd's next answer).
+ * live, not older than CACHE_AGE, its file unchanged, and all else that it
+ * depends on. After the configured time the path is opened again, and other
+ * names are looked at (a few system calls, no wait for the network or a FIFO):
+ * all of dev, ino, mode, owner, size, mtime and ctime are compared. Before
+ * that, only a file sent from its descriptor is looked at (one fstat). 0: let
+ * httpd answer, and do not touch @a e any more (a stale entry is gone; an
+ * expired one waits for httpd's next answer).
  */
 int cache_may_use(cache *c, cache_entry *e, int64_t now);
 
@@ -75,11 +76,23 @@ void cache_release(cache *c, cache_entry *e);
  *        kept. NULL: another process has it, or the answer is the file. Then
  *        an encoded one counts as one that agrees or does not, but what has no
  *        body here does not become live
+ * @param watch names that the answer depends on besides its file (watched), of
+ *        @a watch_len bytes: answers with others do not agree
  */
-cache_outcome cache_learn_body(cache *c, const cache_key *key,
-                               const response *a, const char *path,
-                               const struct stat *st, int64_t now,
-                               const void *tag, char **body);
+cache_outcome cache_learn_watched(cache *c, const cache_key *key,
+                                  const response *a, const char *path,
+                                  const struct stat *st, int64_t now,
+                                  const void *tag, char **body,
+                                  const char *watch, size_t watch_len);
+
+static inline cache_outcome cache_learn_body(cache *c, const cache_key *key,
+                                             const response *a,
+                                             const char *path,
+                                             const struct stat *st, int64_t now,
+                                             const void *tag, char **body)
+{
+    return cache_learn_watched(c, key, a, path, st, now, tag, body, NULL, 0);
+}
 
 static inline cache_outcome cache_learn(cache *c, const cache_key *key,
                                         const response *a, const char *path,
@@ -92,12 +105,16 @@ static inline cache_outcome cache_learn(cache *c, const cache_key *key,
 /*
  * Notes that httpd gave this 304 for the key: repeated where the entry's own
  * head does not show it, once two agree. Nothing happens without a live entry
- * for the same path and file, made by the same validators.
- * @param st as in cache_learn()
+ * for the same path, file and names, made by the same validators.
+ * @param st, watch as in cache_learn_watched()
  */
 cache_outcome cache_learn_304(cache *c, const cache_key *key,
                               const response_304 *u, const char *path,
-                              const struct stat *st, int64_t now);
+                              const struct stat *st, int64_t now,
+                              const char *watch, size_t watch_len);
+
+/* Does the entry depend on these names, with what was found there? */
+int cache_is_watched(const cache_entry *e, const char *watch, size_t watch_len);
 
 /* Forgets one key (an audit found a difference, a file failed in sending). */
 void cache_forget(cache *c, cache_entry *e);

@@ -73,6 +73,8 @@ typedef struct cache_entry {
     int live;         /* 1: may be repeated; 0: seen once */
     int any;          /* 1: whatever the query is */
     struct cache_304 *unchanged; /* httpd's own 304, cache_304's */
+    struct cache_watch *watch;   /* names that it depends on besides its file;
+                                  NULL: none */
     uint64_t hits; /* for the caller's audit; cache_may_use counts it */
 } cache_entry;
 

@@ -24,9 +24,10 @@ int cache_table_init(cache *c)
     return c->buckets ? 0 : -1;
 }
 
-void cache_table_free(node *n)
+void cache_table_free(cache *c, node *n)
 {
     cache_304_drop(&n->pub);
+    cache_watch_put(&c->watches, n->pub.watch);
     free(n);
 }
 
@@ -46,7 +47,7 @@ void cache_table_remove(cache *c, node *n)
         n->gone = 1;
     }
     else {
-        cache_table_free(n);
+        cache_table_free(c, n);
     }
 }
 

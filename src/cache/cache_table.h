@@ -11,6 +11,7 @@
 #include "cache/cache_entry.h"
 #include "cache/cache_file.h"
 #include "cache/cache_store.h"
+#include "cache/cache_watch.h"
 
 /* Where an entry is. New ones are on trial; the first hit protects them.
  * A flood of new keys only ever pushes out entries on trial. */
@@ -43,6 +44,7 @@ typedef struct node {
 struct cache {
     cache_config config;
     cachestore store;
+    cache_watches watches;
     node **buckets;
     size_t mask;
     list segments[SEGMENTS];
@@ -76,7 +78,7 @@ node *cache_table_insert(cache *c, uint64_t hash, const cache_key *key,
 void cache_table_remove(cache *c, node *n);
 
 /* Frees one that is out of the table. */
-void cache_table_free(node *n);
+void cache_table_free(cache *c, node *n);
 
 /* Moves an entry to the front of the protected ones, the last of which goes
  * back on trial when they are more than four fifths of all. */
