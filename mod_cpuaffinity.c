@@ -85,6 +85,10 @@ static const command_rec directives[] = {
                   "an idle one"),
     AP_INIT_TAKE1("FixedTLS", config_set_word, WHICH(CONFIG_TLS), RSRC_CONF,
                   "whether the loop may have connections with TLS"),
+    AP_INIT_TAKE1("FixedStaticHtaccess", config_set_word,
+                  WHICH(CONFIG_HTACCESS), RSRC_CONF,
+                  "whether answers may be repeated where httpd looks for "
+                  ".htaccess files: on, off"),
     AP_INIT_TAKE12("FixedStaticMemory", config_set_words,
                    WHICH(CONFIG_STATIC_MEMORY), RSRC_CONF,
                    "size up to which files are answered from memory, and the "

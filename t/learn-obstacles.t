@@ -22,9 +22,9 @@ my @vhosts = (
     [ 'expires', "<Directory DIR>\nExpiresActive on\nExpiresDefault A60\n"
         . '</Directory>', $on ],
     [ 'htaccess', "<Directory DIR>\nAllowOverride All\n</Directory>",
-        qr/off, R1: AllowOverride lets httpd look for \.htaccess/ ],
+        $on ],
     [ 'list', "<Directory DIR>\nAllowOverride None\nAllowOverrideList Require\n"
-        . '</Directory>', qr/off, R1: AllowOverrideList / ],
+        . '</Directory>', $on ],
     [ 'owner', "<Directory DIR>\nOptions SymLinksIfOwnerMatch\n</Directory>",
         qr/off, R6: Options has links checked/ ],
     [ 'minus', "<Directory DIR>\nOptions -FollowSymLinks\n</Directory>",
@@ -77,7 +77,7 @@ my $t = Test::Twin->new(conf => $conf, modules => [qw(rewrite expires http2
     headers filter deflate substitute asis)]);
 $t->file("$_->[0]/$_->[1]", 'text') for map {
     ([ $_->[0], 'f.html' ], [ $_->[0], 'in/f.html' ]) } @vhosts;
-$t->file('htaccess/.htaccess', "RewriteEngine on\n");
+$t->file('htaccess/.htaccess', "AddType a/b none\n");
 $t->start;
 
 my ($code, $dump) = $t->fixed->run('-t', '-D', 'DUMP_CPUAFFINITY');
@@ -111,7 +111,7 @@ for (@vhosts) {
         like $page, qr/\Q$what\E/, "$name: on the page";
     }
 }
-is_deeply [ sort { $a <=> $b } @index ], [ 0 .. $#index ],
+is scalar(keys %{ { map { $_ => 1 } @index } }), scalar(@index),
     'every obstacle has an index of its own';
 
 # It is true: where the line says so, and only there, the loop answers.

@@ -175,7 +175,8 @@ for my $case (@cases) {
         s{\bROOT/}{\@ROOT\@/}g for $conf;
     $n++;
 }
-my $t = Test::Twin->new(conf => $conf, modules => [qw(authz_user auth_basic
+my $t = Test::Twin->new(conf => "FixedStaticHtaccess off\n$conf",
+    modules => [qw(authz_user auth_basic
     authn_file access_compat rewrite negotiation autoindex deflate filter
     headers expires usertrack macro asis include ratelimit substitute)]);
 for my $case (@cases) {

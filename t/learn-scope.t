@@ -20,7 +20,7 @@ my @cases = (
     [ undef, 'UseCanonicalName On' ],
     [ undef, 'UseCanonicalPhysicalPort On' ],
     [ undef, 'HostnameLookups On' ],
-    [ undef, 'AllowOverride All', 0, 'Directory' ],
+    [ undef, 'AllowOverride All', 1, 'Directory' ],
     [ undef, 'Options -FollowSymLinks', 0, 'Directory' ],
     [ undef, 'ContentDigest On' ],
     [ undef, 'MaxRanges 1', 1 ],

@@ -27,6 +27,7 @@ const char *const config_names[CONFIG_DIRECTIVES] = {
     [CONFIG_BALANCE] = "FixedBalance",
     [CONFIG_STATIC_MEMORY] = "FixedStaticMemory",
     [CONFIG_TLS] = "FixedTLS",
+    [CONFIG_HTACCESS] = "FixedStaticHtaccess",
 };
 
 void *config_create_server(apr_pool_t *p, server_rec *s)
@@ -43,6 +44,7 @@ void *config_create_server(apr_pool_t *p, server_rec *s)
     cf->steering = CONFIG_UNSET;
     cf->balance = CONFIG_UNSET;
     cf->tls = CONFIG_UNSET;
+    cf->htaccess = CONFIG_UNSET;
     cf->memory_size = CONFIG_UNSET;
     cf->memory_limit = CONFIG_UNSET;
     return cf;
@@ -67,6 +69,7 @@ void *config_merge_server(apr_pool_t *p, void *basev, void *addv)
     MERGE(steering);
     MERGE(balance);
     MERGE(tls);
+    MERGE(htaccess);
     MERGE(memory_size);
     MERGE(memory_limit);
     return cf;
@@ -118,6 +121,7 @@ void config_defaults(config_server *cf)
     DEFAULT(steering, CONFIG_STEERING_AUTO);
     DEFAULT(balance, 1);
     DEFAULT(tls, 0);
+    DEFAULT(htaccess, 1);
     DEFAULT(memory_size, 64 * 1024);
     DEFAULT(memory_limit, 64 * 1024 * 1024);
 }
@@ -286,6 +290,9 @@ const char *config_set_word(cmd_parms *cmd, void *dir, const char *arg)
         break;
     case CONFIG_TLS:
         err = set_choice(cmd, arg, off_on, &cf->tls);
+        break;
+    case CONFIG_HTACCESS:
+        err = set_choice(cmd, arg, off_on, &cf->htaccess);
         break;
     case CONFIG_WATCH:
         err = set_watch(cmd, cf, arg);

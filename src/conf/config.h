@@ -31,6 +31,7 @@ typedef enum config_directive {
     CONFIG_BALANCE,
     CONFIG_STATIC_MEMORY,
     CONFIG_TLS,
+    CONFIG_HTACCESS,
     CONFIG_DIRECTIVES
 } config_directive;
 
@@ -54,6 +55,7 @@ typedef struct config_server {
     int steering;           /* FixedSteering: config_steering */
     int balance;            /* FixedBalance: 0, 1 */
     int tls;                /* FixedTLS: 0, 1 */
+    int htaccess;           /* FixedStaticHtaccess: 0, 1 */
     apr_off_t memory_size;  /* FixedStaticMemory SIZE, bytes */
     apr_off_t memory_limit; /* … LIMIT, bytes */
     const char *where[CONFIG_DIRECTIVES]; /* "file:line", NULL: not given */

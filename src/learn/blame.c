@@ -40,7 +40,7 @@ static const obstacle *find(const vhost *server, reason_id reason,
 
     for (i = obstacles_first(server->index);
          (o = obstacles_at(i)) && o->server == server->index; i++) {
-        if (o->quiet || o->reason != reason
+        if ((o->quiet && reason == REASON_ENVIRONMENT) || o->reason != reason
             || (must_be_named(reason) && name && !is_named(o, name))) {
             continue;
         }

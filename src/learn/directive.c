@@ -16,7 +16,8 @@ typedef struct directive {
     apr_pool_t *p;
     const tree_place *at;
     directive_verdict *out;
-    int dry; /* only to be judged */
+    int dry;  /* only to be judged */
+    int late; /* nothing can be declared any more */
 } directive;
 
 static int is_off(const directive *d)
@@ -107,7 +108,7 @@ static const char *judge_header(directive *d)
         || (value && (strchr(value, '%') || !strncasecmp(value, "expr=", 5)))) {
         return "is not a constant";
     }
-    if (!strcasecmp(name, "Vary")) {
+    if (!strcasecmp(name, "Vary") && !d->late) {
         read_vary(d->p, value);
     }
     use = response_field_use(name);
@@ -205,7 +206,7 @@ static int is_setter(const ap_directive_t *node)
 void directive_declare(apr_pool_t *p, const tree_place *at)
 {
     directive_verdict unused;
-    directive d = {p, at, &unused, 1};
+    directive d = {p, at, &unused, 1, 0};
 
     log_format_add(at);
     if (tree_is(at->node, "Header")) {
@@ -365,12 +366,20 @@ static int judge(directive *d)
 void directive_judge(apr_pool_t *p, const tree_place *at,
                      directive_verdict *out)
 {
-    directive d = {p, at, out, 0};
+    directive d = {p, at, out, 0, 0};
 
     if (judge(&d)) {
         out->section = out->refuse;
         out->refuse = NULL;
     }
+}
+
+void directive_judge_late(apr_pool_t *p, const tree_place *at,
+                          directive_verdict *out)
+{
+    directive d = {p, at, out, 1, 1};
+
+    judge(&d);
 }
 
 /* "disabled" alone is no name. */
@@ -386,7 +395,7 @@ static int index_mark(apr_pool_t *p, const ap_directive_t *node)
 int directive_mark(apr_pool_t *p, const tree_place *at)
 {
     directive_verdict out;
-    directive d = {p, at, &out, 1};
+    directive d = {p, at, &out, 1, 0};
 
     if (tree_is(at->node, "DirectoryIndex")) {
         return index_mark(p, at->node);

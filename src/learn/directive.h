@@ -37,6 +37,11 @@ void directive_declare(apr_pool_t *p, const tree_place *at);
 void directive_judge(apr_pool_t *p, const tree_place *at,
                      directive_verdict *out);
 
+/* The same for one that is not in the tree, and was not declared. Any worker.
+ */
+void directive_judge_late(apr_pool_t *p, const tree_place *at,
+                          directive_verdict *out);
+
 /* The mark that it needs (config_mark), as what it says is for its section
  * only; -1: none. Changes nothing. @a p for temporary text */
 int directive_mark(apr_pool_t *p, const tree_place *at);

@@ -45,7 +45,8 @@ int environment_is_read(apr_pool_t *p, const ap_directive_t *node)
     return 0;
 }
 
-const char *environment_first(const request_rec *r, int unread)
+const char *environment_first(const request_rec *r, int unread,
+                              const htaccess *a)
 {
     const apr_array_header_t *all = apr_table_elts(r->subprocess_env);
     int i;
@@ -54,7 +55,9 @@ const char *environment_first(const request_rec *r, int unread)
         const char *name = APR_ARRAY_IDX(all, i, apr_table_entry_t).key;
 
         /* Who else sets that one says nothing about mod_unique_id. */
-        if (strcasecmp(name, UNIQUE) ? !setenvif_is_in_key(name) : !unread) {
+        if (strcasecmp(name, UNIQUE)
+                ? !setenvif_is_in_key(name) && !htaccess_is_in_key(a, name)
+                : !unread) {
             return name;
         }
     }

@@ -9,6 +9,8 @@
 #include "httpd.h"
 #include "http_config.h"
 
+#include "learn/htaccess.h"
+
 /* Does a directive name the variable that mod_unique_id sets? Configuration
  * time; temporary storage from @a p. */
 int environment_is_read(apr_pool_t *p, const ap_directive_t *node);
@@ -16,10 +18,12 @@ int environment_is_read(apr_pool_t *p, const ap_directive_t *node);
 /*
  * The first of the request's variables that counts; NULL: none does, all follow
  * from the key (setenvif) or are mod_unique_id's.
+ * @param a the .htaccess files of the request; NULL: none
  * @param unread 1: nothing that applies to the server names mod_unique_id's
  * Any worker.
  */
-const char *environment_first(const request_rec *r, int unread);
+const char *environment_first(const request_rec *r, int unread,
+                              const htaccess *a);
 
 /*
  * Copies those of the variables that the request has, name and value with a

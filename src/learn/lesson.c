@@ -8,10 +8,12 @@
 
 /* @param head where the bytes of a head belong */
 static lesson *make(const conn_note *note, lesson_kind kind, size_t head_len,
-                    const char *path, char **head)
+                    const char *path, const watched *on, char **head)
 {
     size_t path_len = path ? strlen(path) + 1 : 0;
-    lesson *l = malloc(sizeof(*l) + note->key_len + path_len + head_len);
+    size_t watch_len = on ? on->len : 0;
+    lesson *l =
+        malloc(sizeof(*l) + note->key_len + path_len + watch_len + head_len);
     char *p;
 
     if (!l) {
@@ -30,15 +32,20 @@ static lesson *make(const conn_note *note, lesson_kind kind, size_t head_len,
         l->path = memcpy(p, path, path_len);
         p += path_len;
     }
+    if (watch_len) {
+        l->watch = memcpy(p, on->bytes, watch_len);
+        l->watch_len = (uint16_t)watch_len;
+        p += watch_len;
+    }
     *head = p;
     return l;
 }
 
 lesson *lesson_make(const conn_note *note, lesson_kind kind, const response *a,
-                    const char *path)
+                    const char *path, const watched *on)
 {
     char *head;
-    lesson *l = make(note, kind, a ? response_bytes(a) : 0, path, &head);
+    lesson *l = make(note, kind, a ? response_bytes(a) : 0, path, on, &head);
 
     if (l && a) {
         response_copy(&l->answer, a, head);
@@ -47,10 +54,10 @@ lesson *lesson_make(const conn_note *note, lesson_kind kind, const response *a,
 }
 
 lesson *lesson_make_304(const conn_note *note, const response_304 *u,
-                        const char *path)
+                        const char *path, const watched *on)
 {
     char *head;
-    lesson *l = make(note, LESSON_304, u->head_len, path, &head);
+    lesson *l = make(note, LESSON_304, u->head_len, path, on, &head);
 
     if (l) {
         response_304_copy(&l->unchanged, u, head);

@@ -12,6 +12,7 @@
 
 #include <sys/stat.h>
 
+#include "cache/watched.h"
 #include "http/response.h"
 #include "learn/conn_note.h"
 
@@ -55,22 +56,25 @@ typedef struct lesson {
     lesson_server server;
     uint16_t key_len;
     uint16_t key_base;        /* of it, without the query */
-    const unsigned char *key; /* the three point into this allocation */
+    const unsigned char *key; /* these point into this allocation */
     const char *path;         /* absolute */
+    const char *watch; /* names that it depends on besides its file (watched) */
+    uint16_t watch_len;
 } lesson;
 
 /*
  * A lesson for the note's key, from malloc, otherwise empty.
  * @param a with its head, copied; or NULL
  * @param path copied; or NULL
+ * @param on names that it depends on, copied; or NULL
  * @return NULL without memory
  */
 lesson *lesson_make(const conn_note *note, lesson_kind kind, const response *a,
-                    const char *path);
+                    const char *path, const watched *on);
 
 /* The same for a 304, which is copied. */
 lesson *lesson_make_304(const conn_note *note, const response_304 *u,
-                        const char *path);
+                        const char *path, const watched *on);
 
 /* Any thread. */
 void lesson_free(lesson *l);

@@ -41,13 +41,14 @@ typedef struct fixed {
     uint16_t key_base;
     uint8_t sections;
     uint8_t shared;
+    uint16_t watch_len;
 } fixed;
 
 _Static_assert(sizeof(fixed) <= PEER_SHARE_FIXED, "NOTICE_FIXED is too small");
 
 #define LONGEST                                                                \
     (PEER_SHARE_FIXED + REQUEST_KEY + PATH_LONGEST + RESPONSE_HEAD             \
-     + RESPONSE_ENV)
+     + RESPONSE_ENV + WATCHED_BYTES)
 
 static shm_ring *the_ring; /* of this generation */
 
@@ -113,6 +114,7 @@ void peer_share_write(const lesson *l, char bytes[PEER_SHARE_FIXED],
     f.path_len = (uint16_t)(strlen(l->path) + 1);
     f.head_len = is_304 ? l->unchanged.head_len : l->answer.head_len;
     f.env_len = is_304 ? 0 : l->answer.env_len;
+    f.watch_len = l->watch_len;
     f.kind = l->kind;
     f.flags = (uint8_t)(is_304 ? l->unchanged.clocked ? RESPONSE_CLOCKED : 0
                                : response_flags(&l->answer));
@@ -128,6 +130,8 @@ void peer_share_write(const lesson *l, char bytes[PEER_SHARE_FIXED],
     parts[3] = (struct iovec){(void *)head, f.head_len};
     parts[4] =
         (struct iovec){(void *)(f.env_len ? l->answer.env : ""), f.env_len};
+    parts[5] =
+        (struct iovec){(void *)(f.watch_len ? l->watch : ""), f.watch_len};
 }
 
 void peer_share_post(const lesson *l)
@@ -199,13 +203,18 @@ static int is_key(const unsigned char *key, size_t len, size_t base)
                    && query[REQUEST_KEY_PART] == '?'));
 }
 
-/* Key, path and environment of the lengths that @a f says, and no more. */
+/* Key, path, environment and names of the lengths that @a f says, and no more.
+ */
 static int fits(const fixed *f, const char *key, size_t len)
 {
     const char *path = key + f->key_len;
+    const char *watch = key + len - f->watch_len;
 
-    return len == (size_t)f->key_len + f->path_len + f->head_len + f->env_len
-           && is_env(key + len - f->env_len, f->env_len)
+    return len
+               == (size_t)f->key_len + f->path_len + f->head_len + f->env_len
+                      + f->watch_len
+           && is_env(watch - f->env_len, f->env_len)
+           && watched_is_valid(watch, f->watch_len)
            && is_key((const unsigned char *)key, f->key_len, f->key_base)
            && f->path_len >= 2 && f->path_len <= PATH_LONGEST && path[0] == '/'
            && memchr(path, 0, f->path_len) == path + f->path_len - 1;
@@ -253,6 +262,8 @@ int peer_share_parse(const char *bytes, size_t len, int64_t now, lesson *out,
     }
     out->answer.env = path + f.path_len + f.head_len;
     out->answer.env_len = f.env_len;
+    out->watch = path + f.path_len + f.head_len + f.env_len;
+    out->watch_len = f.watch_len;
     out->kind = f.kind;
     out->reason = -1;
     out->status = f.status;

@@ -52,7 +52,7 @@ int peer_share_parse(const char *bytes, size_t len, int64_t now, lesson *out,
  * @param parts receives the whole: fixed, key, path, head, environment
  */
 #define PEER_SHARE_FIXED 384
-#define PEER_SHARE_PARTS 5
+#define PEER_SHARE_PARTS 6
 void peer_share_write(const lesson *l, char fixed[PEER_SHARE_FIXED],
                       struct iovec parts[PEER_SHARE_PARTS]);
 

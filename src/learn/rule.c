@@ -16,10 +16,12 @@
 #include "learn/counters.h"
 #include "learn/file_id.h"
 #include "learn/filter.h"
+#include "learn/htaccess.h"
 #include "learn/mark.h"
 #include "learn/modules.h"
 #include "learn/obstacles.h"
 #include "learn/rule_304.h"
+#include "learn/rule_direct.h"
 #include "learn/rule_environment.h"
 #include "learn/verdict.h"
 
@@ -132,56 +134,7 @@ static reason_id r1_plain_get(verdict_subject *s)
         return REASON_SHAPE;
     }
     /* httpd looked for such a file, at any level: it may appear. */
-    if (r->htaccess) {
-        s->detail = r->htaccess->dir;
-        return REASON_HTACCESS;
-    }
-    return REASON_OK;
-}
-
-/* Is it the first name of the DirectoryIndex that counts for the directory? */
-static int is_first_index(const verdict_subject *s, const char *name)
-{
-    const config_dir *dir = config_dir_get(s->t->asked);
-    const char *first = "index.html";
-
-    if (dir->index != CONFIG_UNSET) {
-        first = dir->names ? mark_word(dir->index) : NULL;
-    }
-    return first && !strcmp(name, first);
-}
-
-/* R1: the name in the request is the file's, or mod_dir went from a
- * directory to the first name of its DirectoryIndex: a name after the first
- * would have to give way when a better file appears. */
-static reason_id r1_direct(verdict_subject *s)
-{
-    const request_slice *path = &s->t->note->req.path;
-    const char *asked = conn_note_head(s->t->note) + path->off;
-    size_t len = strlen(s->r->uri);
-    const char *mapped = s->t->mapped, *name;
-    size_t mapped_len;
-
-    if (len == path->len && !memcmp(asked, s->r->uri, len)) {
-        return mapped && !strcmp(mapped, s->r->filename) ? REASON_OK
-                                                         : REASON_INDEX;
-    }
-    if (!mapped || !path->len || asked[path->len - 1] != '/' || len <= path->len
-        || memcmp(asked, s->r->uri, path->len) != 0) {
-        return REASON_INDEX;
-    }
-    name = s->r->uri + path->len;
-    mapped_len = strlen(mapped);
-    if (mapped_len && mapped[mapped_len - 1] == '/') {
-        mapped_len--;
-    }
-    s->detail = name;
-    return is_first_index(s, name)
-                   && !strncmp(s->r->filename, mapped, mapped_len)
-                   && s->r->filename[mapped_len] == '/'
-                   && !strcmp(s->r->filename + mapped_len + 1, name)
-               ? REASON_OK
-               : REASON_INDEX;
+    return htaccess_judge(r, s->t->access, &s->detail);
 }
 
 /* S2. By R1 the path is the one that was asked for, and the file its own. */
@@ -282,7 +235,10 @@ static reason_id no_conditions(verdict_subject *s, const ap_conf_vector_t *dir)
 
 static int is_rewritten(verdict_subject *s)
 {
-    return s->server->rewritten || both(s, no_conditions) != REASON_OK;
+    const htaccess *a = s->t->access;
+
+    return s->server->rewritten || (a && a->rewritten)
+           || both(s, no_conditions) != REASON_OK;
 }
 
 /* R7: conditions and ranges are judged by ETag and Last-Modified; where these
@@ -301,8 +257,8 @@ static unsigned r7_flags(verdict_subject *s)
         etag = computed;
     }
 
-    if (s->server->plain || is_rewritten(s)
-        || both(s, no_validators) != REASON_OK
+    if (s->server->plain || (s->t->access && s->t->access->plain)
+        || is_rewritten(s) || both(s, no_validators) != REASON_OK
         || s->core->max_ranges != AP_MAXRANGES_UNSET
         || strcmp(etag ? etag : "", computed ? computed : "") != 0 || !modified
         || apr_date_parse_http(modified)
@@ -388,9 +344,9 @@ static reason_id r8_again(verdict_subject *s, response *a, char *copy)
 
 /* The rules that ask for no more than the request, in order. */
 static reason_id (*const rules[])(verdict_subject *) = {
-    scope,      r0_one_key,       r1_plain_get,
-    r1_direct,  s2_claims,        r2_default_handler,
-    r3_way_out, rule_environment, r6_one_file,
+    scope,       r0_one_key,       r1_plain_get,
+    rule_direct, s2_claims,        r2_default_handler,
+    r3_way_out,  rule_environment, r6_one_file,
 };
 
 static verdict_subject subject_of(request_rec *r, trace *t)
@@ -409,6 +365,10 @@ static void finish(verdict_subject *s, capture *c, int unchanged)
     uint64_t digest[2];
 
     s->detail = c->error;
+    if (!htaccess_is_still(s->t->access)) {
+        verdict_refuse(s, REASON_YOUNG);
+        return;
+    }
     if (!c->error) {
         capture_digest(c->body, c->len, digest);
         s->detail = !unchanged ? "the file changed while it was compressed"
@@ -447,6 +407,10 @@ static reason_id teach(verdict_subject *s)
     reason_id reason = vary_bits(s, &vary);
     response a;
 
+    if (reason == REASON_OK && !htaccess_is_still(s->t->access)) {
+        s->detail = ".htaccess";
+        reason = REASON_YOUNG;
+    }
     if (reason == REASON_OK && s->r->status == HTTP_NOT_MODIFIED) {
         response_connection c = connection_of(s);
 

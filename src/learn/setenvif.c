@@ -195,17 +195,37 @@ int setenvif_is_in_key(const char *variable)
 }
 
 /* The variables that it sets: [!]NAME[=VALUE] each. */
-static void add_names(const pattern *t, const ap_directive_t *node)
+static void add_names(const pattern *t, const ap_directive_t *node,
+                      apr_array_header_t *to)
 {
     const char *word;
     int n;
 
-    for (n = t->first; (word = tree_word(names->pool, node, n)); n++) {
+    for (n = t->first; (word = tree_word(to->pool, node, n)); n++) {
         if (*word != '!') {
-            APR_ARRAY_PUSH(names, const char *) =
-                apr_pstrmemdup(names->pool, word, strcspn(word, "="));
+            APR_ARRAY_PUSH(to, const char *) =
+                apr_pstrmemdup(to->pool, word, strcspn(word, "="));
         }
     }
+}
+
+int setenvif_names_of_key(const ap_directive_t *node, apr_array_header_t *to)
+{
+    pattern t = parse(to->pool, node);
+    int i = to->nelts;
+
+    if (!t.name || !t.in_key) {
+        return 0;
+    }
+    add_names(&t, node, to);
+    for (; i < to->nelts; i++) {
+        const char *name = APR_ARRAY_IDX(to, i, const char *);
+
+        if (request_field(name, strlen(name)) != REQUEST_FIELD_INERT) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 void setenvif_declare(apr_pool_t *p, const ap_directive_t *node)
@@ -255,7 +275,7 @@ void setenvif_add(apr_pool_t *p, const tree_place *at)
     int field;
 
     if (t.in_key) {
-        add_names(&t, at->node);
+        add_names(&t, at->node, names);
         return;
     }
     APR_ARRAY_PUSH(nodes, const ap_directive_t *) = at->node;
@@ -284,7 +304,7 @@ static int follows(const ap_directive_t *node)
         return 0;
     }
     request_field_refuse(t.name, strlen(t.name));
-    add_names(&t, node);
+    add_names(&t, node, names);
     return 1;
 }
 

@@ -24,6 +24,14 @@ void setenvif_reset(apr_pool_t *p);
  */
 const char *setenvif_judge(apr_pool_t *p, const ap_directive_t *node);
 
+/*
+ * Does it look at what is in the key? Then the names that it sets are added to
+ * @a names (const char *); but not where a field of such a name is read, which
+ * would hide the variable. @return 1; 0: no. Any thread
+ */
+int setenvif_names_of_key(const ap_directive_t *node,
+                          apr_array_header_t *names);
+
 /* Declares the field that it looks at, if it is one. @a p as above */
 void setenvif_declare(apr_pool_t *p, const ap_directive_t *node);
 

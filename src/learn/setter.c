@@ -54,6 +54,11 @@ void setter_add(apr_pool_t *p, unsigned server, const tree_place *at)
     }
 }
 
+static int is_one(const obstacle *o)
+{
+    return o->quiet && o->reason == REASON_ENVIRONMENT;
+}
+
 const obstacle *setter_find(unsigned server, const request_rec *r,
                             const char *name)
 {
@@ -62,14 +67,14 @@ const obstacle *setter_find(unsigned server, const request_rec *r,
 
     for (i = obstacles_first(server);
          (o = obstacles_at(i)) && o->server == server; i++) {
-        if (o->quiet && name && !strcasecmp(o->group, name)) {
+        if (is_one(o) && name && !strcasecmp(o->group, name)) {
             return o;
         }
-        if (o->quiet && !found && apr_table_get(r->subprocess_env, o->group)) {
+        if (is_one(o) && !found && apr_table_get(r->subprocess_env, o->group)) {
             found = o;
         }
-        last = o->quiet ? o : last;
-        n += o->quiet != 0;
+        last = is_one(o) ? o : last;
+        n += is_one(o);
     }
     /* One in a section sets its variable later. */
     return !found && !name && n == 1 ? last : found;

@@ -21,7 +21,8 @@ typedef struct trace {
     const conn_note *note;
     reason_id reason;   /* the first that forbids; REASON_OK: none so far */
     const char *detail; /* what it was: a name; or NULL */
-    const char *mapped; /* r->filename when it had been mapped */
+    struct htaccess *access;       /* .htaccess files asked for; NULL: none */
+    const char *mapped;            /* r->filename when it had been mapped */
     const ap_conf_vector_t *asked; /* r->per_dir_config by then */
     int defaulted;      /* 1: the handlers have all declined but core's */
     int whole;          /* 1: one FILE bucket over the file, and the end */

@@ -18,6 +18,7 @@
 #include "learn/blame.h"
 #include "learn/conn_note.h"
 #include "learn/environment.h"
+#include "learn/htaccess_open.h"
 #include "learn/rule.h"
 #include "learn/trace.h"
 #include "learn/vhost.h"
@@ -93,7 +94,8 @@ static int fixups(request_rec *r)
 {
     if (!r->main && trace_of(r)) {
         const vhost *s = vhost_of(r->server);
-        const char *name = environment_first(r, s && !s->reads_unique);
+        const char *name =
+            environment_first(r, s && !s->reads_unique, trace_of(r)->access);
 
         if (name) {
             trace_mark(r, REASON_ENVIRONMENT, name);
@@ -287,6 +289,7 @@ void trace_hooks_register(apr_pool_t *p)
     ap_hook_post_read_request(post_read_request, NULL, NULL,
                               APR_HOOK_REALLY_LAST);
     ap_hook_dirwalk_stat(dirwalk_stat, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_open_htaccess(htaccess_open, NULL, NULL, APR_HOOK_REALLY_FIRST);
     /* The first hook after map_to_storage. */
     ap_hook_header_parser(header_parser, NULL, NULL, APR_HOOK_REALLY_FIRST);
     /* Before mod_env puts its constants there. */

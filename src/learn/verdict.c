@@ -8,6 +8,7 @@
 
 #include "learn/blame.h"
 #include "learn/counters.h"
+#include "learn/htaccess.h"
 #include "learn/outbox.h"
 #include "loop/loop.h"
 
@@ -35,6 +36,11 @@ static int status_of(const verdict_subject *s)
                : s->r->status;
 }
 
+static const watched *watched_of(const verdict_subject *s)
+{
+    return s->t->access ? &s->t->access->on : NULL;
+}
+
 void verdict_refuse(verdict_subject *s, reason_id reason)
 {
     const conn_note *n = s->t->note;
@@ -56,7 +62,8 @@ void verdict_refuse(verdict_subject *s, reason_id reason)
     }
     if (n->ask == CONN_NOTE_304
         || (n->ask != CONN_NOTE_NEW && tells(s, reason))) {
-        lesson *l = lesson_make(n, LESSON_REFUSED, NULL, s->r->filename);
+        lesson *l =
+            lesson_make(n, LESSON_REFUSED, NULL, s->r->filename, watched_of(s));
 
         if (l) {
             l->reason = reason;
@@ -112,7 +119,7 @@ static void post(const verdict_subject *s, lesson *l, const char *what)
 void verdict_teach(verdict_subject *s, const response *a, uint64_t vary)
 {
     lesson_kind kind = vary & ~s->t->note->vary ? LESSON_WIDEN : LESSON_ANSWER;
-    lesson *l = lesson_make(s->t->note, kind, a, s->r->filename);
+    lesson *l = lesson_make(s->t->note, kind, a, s->r->filename, watched_of(s));
 
     if (!l) {
         return;
@@ -127,7 +134,7 @@ void verdict_teach(verdict_subject *s, const response *a, uint64_t vary)
 
 void verdict_teach_304(verdict_subject *s, const response_304 *u)
 {
-    lesson *l = lesson_make_304(s->t->note, u, s->r->filename);
+    lesson *l = lesson_make_304(s->t->note, u, s->r->filename, watched_of(s));
 
     if (l) {
         fill(s, l);

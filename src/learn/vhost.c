@@ -190,6 +190,18 @@ static void read_unique(vhost *s, const tree_place *at)
     }
 }
 
+/* What the files say is judged when httpd reads them. */
+static void allow_htaccess(obstacles_hint *hint)
+{
+    if (hint->reason == REASON_HTACCESS && servers.list->reads_htaccess) {
+        hint->advice = "LogLevel cpuaffinity:info names the directives of "
+                       ".htaccess files that are in the way; leave them out, "
+                       "or move them to sections";
+        hint->partly = 1;
+        hint->quiet = 1;
+    }
+}
+
 static void visit(void *ctx, const tree_place *at)
 {
     tree_place place = place_of(at), shown = place;
@@ -199,6 +211,7 @@ static void visit(void *ctx, const tree_place *at)
     int known = section_judge(servers.pool, &shown, &hint), reads;
     int query = query_is_read(servers.pool, at->node);
 
+    allow_htaccess(&hint);
     directive_judge(servers.pool, at, &d);
     /* What refuses its section is httpd's there, and no further. */
     reads = !d.section && environment_is_read(servers.pool, at->node);
@@ -230,7 +243,7 @@ static void visit(void *ctx, const tree_place *at)
 static void conclude(vhost *s)
 {
     s->wanted = s->inside || (s->own >= 0 ? s->own : s->general > 0);
-    if (!s->htaccess) {
+    if (!s->htaccess && !s->reads_htaccess) {
         obstacles_add(s->index, NULL, &learnsection_htaccess);
     }
     if (!s->wanted) {
@@ -288,6 +301,7 @@ static void make_list(server_rec *first)
         l->server = s;
         l->index = servers.count++;
         l->reason = REASON_OK;
+        l->reads_htaccess = config_get(first)->htaccess;
         l->own = l->general = -1;
         if (reads) {
             l->header_first = DIRECTIVE_HEADER_FIRST;

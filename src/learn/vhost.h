@@ -18,14 +18,15 @@
 typedef struct vhost {
     const server_rec *server;
     unsigned index;
-    int wanted;       /* FixedStatic on: for it or within it */
-    reason_id reason; /* REASON_OK, MODULE, SERVER */
-    const char *why;  /* the directive with file and line, or the hook; of
+    int wanted;         /* FixedStatic on: for it or within it */
+    reason_id reason;   /* REASON_OK, MODULE, SERVER */
+    const char *why;    /* the directive with file and line, or the hook; of
                             reason, or of covers */
-    int own;          /* FixedStatic of the <VirtualHost>: 0, 1; -1 unset */
-    int general;      /* of all servers, the same */
-    int inside;       /* 1: on in a section */
-    int htaccess;     /* 1: AllowOverride None for the root directory */
+    int own;            /* FixedStatic of the <VirtualHost>: 0, 1; -1 unset */
+    int general;        /* of all servers, the same */
+    int inside;         /* 1: on in a section */
+    int htaccess;       /* 1: AllowOverride None for the root directory */
+    int reads_htaccess; /* 1: FixedStaticHtaccess on */
     const obstacle *covers; /* what keeps all of it from being repeated; NULL:
                              * nothing does */
     int plain;              /* 1: mod_headers touches validators */

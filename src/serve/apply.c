@@ -113,6 +113,7 @@ static void audit(loop *l, serve_state *st, const lesson *said)
         return;
     }
     if (said->kind == LESSON_WIDEN
+        || !cache_is_watched(e, said->watch, said->watch_len)
         || (said->kind == LESSON_REFUSED && said->reason == REASON_YOUNG)) {
         forget(st, e, said);
         return;
@@ -134,12 +135,12 @@ static void learn(loop *l, serve_state *st, lesson *said)
 
     if (said->kind == LESSON_304) {
         cache_learn_304(st->cache, &key, &said->unchanged, said->path,
-                        &said->st, said->when);
+                        &said->st, said->when, said->watch, said->watch_len);
         return;
     }
-    switch (cache_learn_body(st->cache, &key, &said->answer, said->path,
-                             &said->st, said->when, &said->server,
-                             &said->body)) {
+    switch (cache_learn_watched(st->cache, &key, &said->answer, said->path,
+                                &said->st, said->when, &said->server,
+                                &said->body, said->watch, said->watch_len)) {
     case CACHE_LIVE:
         e = cache_find(st->cache, &key);
         key_hints_add(key.bytes, e && e->any ? key.base : key.len, e && e->any);

@@ -7,8 +7,10 @@
 #include "handoff/workers.h"
 #include "http/response.h"
 
-/* One hit of so many goes through httpd and is compared. */
+/* One hit of so many goes through httpd and is compared; of an answer that
+ * rests on more than httpd's configuration and its file, more often. */
 #define AUDIT 1000
+#define AUDIT_WATCHED 50
 /* So many may wait for a thread that is free. */
 #define AUDITS 8
 
@@ -19,7 +21,9 @@ static int httpd_is_free(loop *l)
 
 int revalidate_is_audit(loop *l, serve_state *st, const cache_entry *e)
 {
-    if (e->hits % AUDIT == AUDIT - 1 && st->audits < AUDITS) {
+    const unsigned every = e->watch ? AUDIT_WATCHED : AUDIT;
+
+    if (e->hits % every == every - 1 && st->audits < AUDITS) {
         st->audits++;
     }
     if (!st->audits || !httpd_is_free(l)) {

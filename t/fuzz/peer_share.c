@@ -71,6 +71,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(l.answer.no_range == other.answer.no_range
           && l.answer.etag == other.answer.etag
           && l.answer.length_at == other.answer.length_at);
+    CHECK(watched_is_valid(l.watch, l.watch_len)
+          && other.watch_len == l.watch_len
+          && !memcmp(l.watch, other.watch, l.watch_len));
     CHECK(!memcmp(&l.st, &other.st, sizeof(l.st)) && l.vary == other.vary
           && l.mask == other.mask && l.when == other.when);
     CHECK(l.shared == other.shared && l.key_base == other.key_base);

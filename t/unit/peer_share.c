@@ -241,6 +241,29 @@ static void test_refused(void)
        "refused: a NUL in the path");
 }
 
+/* Names that the answer depends on. */
+static void test_watched(void)
+{
+    char bytes[LONGEST], head[RESPONSE_HEAD];
+    lesson l, out;
+    size_t len;
+
+    fill(&l, HEAD TYPE "\r\n", 0);
+    l.watch = "a/srv/.htaccess\0a/.htaccess";
+    l.watch_len = 28;
+    l.answer.env = "name\0value";
+    l.answer.env_len = 11;
+    len = write_all(&l, bytes);
+    ok(!peer_share_parse(bytes, len, NOW, &out, head), "names come along");
+    ok(out.watch_len == 28 && !memcmp(out.watch, l.watch, 28), "the same");
+    ok(out.answer.env_len == 11 && !memcmp(out.answer.env, l.answer.env, 11),
+       "beside variables");
+    REFUSED((l.watch = "a/.htaccess", l.watch_len = 11),
+            "a name without an end");
+    REFUSED((l.watch = "b/.htaccess", l.watch_len = 12), "another outcome");
+    REFUSED((l.watch = "f/.htaccess", l.watch_len = 12), "no identity");
+}
+
 /* Keys that no request has. */
 static void test_keys(void)
 {
@@ -368,6 +391,7 @@ int main(void)
     test_304();
     test_encoded();
     test_refused();
+    test_watched();
     test_keys();
     test_processes();
     apr_terminate();
