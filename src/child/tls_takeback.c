@@ -106,7 +106,7 @@ static int look(keep *k, request_rec *r, const serve_state *st, int may_attach)
 {
     conn_rec *c = k->c;
     char buf[REQUEST_HEAD];
-    size_t n = replay_look(&k->replay, r, buf, sizeof(buf));
+    size_t n = replay_look(&k->bytes, r, buf, sizeof(buf));
     mine m;
 
     if (!n
@@ -144,13 +144,13 @@ int tls_takeback_create_request(request_rec *r)
     }
     k->known = 0;
     k->asked = NULL;
-    replay_watch(&k->replay, NULL, NULL);
+    replay_watch(&k->bytes, NULL, NULL);
     if (!k->session.ssl || !session_may_take(&k->session)) {
         return DECLINED; /* the loop will not have it */
     }
     n = conn_note_next(r->connection);
     if (!n && !look(k, r, st, 1)) {
-        replay_watch(&k->replay, r, seen);
+        replay_watch(&k->bytes, r, seen);
     }
     else if (n && n->ask != CONN_NOTE_WHY) {
         note_host(k, r, &n->req, conn_note_head(n));

@@ -33,6 +33,7 @@ static const char *const tls[] = {"core_in",
                                   "ssl/tls filter",
                                   "ssl/tls coalescing filter",
                                   "cpuaffinity_replay",
+                                  "cpuaffinity_records",
                                   NULL};
 
 static int is_known(const char *name, const char *const known[])

@@ -16,6 +16,24 @@ static const char *const deciding[] = {
     "force-no-vary",
 };
 
+/* What mod_ssl tells of the handshake, after R5 has looked (SSLOptions
+ * +StdEnvVars): another connection with the same key had another. The name in
+ * the hello is in the key. */
+static const char *tls_variable(const verdict_subject *s)
+{
+    const apr_array_header_t *all = apr_table_elts(s->r->subprocess_env);
+    int i;
+
+    for (i = 0; i < all->nelts; i++) {
+        const char *name = APR_ARRAY_IDX(all, i, apr_table_entry_t).key;
+
+        if (!strncasecmp(name, "SSL_", 4) && strcasecmp(name, "SSL_TLS_SNI")) {
+            return name;
+        }
+    }
+    return NULL;
+}
+
 /* R4, R5: marked while it happened (authz, trace_hooks). What mod_env adds
  * later is constant, but httpd may look at it and a log may show it; a log may
  * also show that the error log has something about the request. */
@@ -29,6 +47,10 @@ reason_id rule_environment(verdict_subject *s)
             s->detail = deciding[i];
             return REASON_ENVIRONMENT;
         }
+    }
+    if (ap_ssl_conn_is_ssl(s->r->connection)
+        && (s->detail = tls_variable(s)) != NULL) {
+        return REASON_ENVIRONMENT;
     }
     if (s->server->logs_id && s->r->log_id) {
         s->detail = "%L, and the error log tells of it";

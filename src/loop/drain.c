@@ -59,7 +59,8 @@ static int is_due(const handoff *p)
 {
     struct pollfd in = {p->fd, POLLIN, 0};
 
-    return p->len || p->expired || poll(&in, 1, 0) == 1;
+    return p->len || p->expired || (p->kept && session_has_more(p->kept))
+           || poll(&in, 1, 0) == 1;
 }
 
 /* Nobody takes it over. It waits here for its next request, as long as it would

@@ -43,3 +43,8 @@ int transport_has_ended(const conn *c)
 {
     return c->kept && c->kept->ended;
 }
+
+int transport_has_more(const conn *c)
+{
+    return c->kept && session_has_more(c->kept);
+}

@@ -39,4 +39,7 @@ size_t transport_pending(const conn *c);
 /* Can no more be read, although the last read gave something? */
 int transport_has_ended(const conn *c);
 
+/* Is there more to be read although the socket may have nothing? */
+int transport_has_more(const conn *c);
+
 #endif

@@ -156,7 +156,7 @@ static void read_more(loop *l, conn *c)
     }
 }
 
-void serve_ready(loop *l, conn *c, uint32_t events)
+static void act(loop *l, conn *c)
 {
     switch (c->state) {
     case CONN_SENDING:
@@ -168,6 +168,16 @@ void serve_ready(loop *l, conn *c, uint32_t events)
     default:
         read_more(l, c);
         break;
+    }
+}
+
+void serve_ready(loop *l, conn *c, uint32_t events)
+{
+    act(l, c);
+    /* Records that have been received tell no event. */
+    while ((c->state == CONN_IDLE || c->state == CONN_READING)
+           && transport_has_more(c)) {
+        read_more(l, c);
     }
 }
 

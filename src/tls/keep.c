@@ -97,6 +97,16 @@ static keep *make(const handoff *p)
     return k;
 }
 
+static void give_records(keep *k)
+{
+    session *s = &k->session;
+    size_t n = s->raw_len - s->raw_off;
+
+    memmove(s->raw, s->raw + s->raw_off, n);
+    replay_put(&k->records, k->c, s->raw, n);
+    s->raw = NULL;
+}
+
 /* The loop's half ends, httpd's begins. */
 static keep *take_up(handoff *p)
 {
@@ -108,9 +118,12 @@ static keep *take_up(handoff *p)
     k->returned = k->fresh = 1;
     k->give = NULL;
     k->ending = p->ending;
-    k->replay.expired = (int)p->expired;
+    k->bytes.expired = (int)p->expired;
     if (p->len) {
-        replay_put(&k->replay, k->c, p->bytes, p->len);
+        replay_put(&k->bytes, k->c, p->bytes, p->len);
+    }
+    if (k->session.raw) {
+        give_records(k);
     }
     p->kept = NULL;
     p->bytes = NULL;
@@ -231,7 +244,8 @@ int keep_pre_handshake(conn_rec *c, struct ssl_st *ssl, int is_proxy)
         ((keep *)k)->session.ssl = ssl;
         /* Before the first request is made, which begins with the filters that
          * there are. */
-        replay_add(&((keep *)k)->replay, c);
+        replay_add(&((keep *)k)->bytes, c, REPLAY_ABOVE);
+        replay_add(&((keep *)k)->records, c, REPLAY_BELOW);
     }
     return DECLINED;
 }
@@ -239,7 +253,7 @@ int keep_pre_handshake(conn_rec *c, struct ssl_st *ssl, int is_proxy)
 void keep_pre_read_request(request_rec *r, conn_rec *c)
 {
     keep *k = keep_of(c);
-    ap_filter_t *f = k && replay_has(&k->replay) ? c->input_filters : NULL;
+    ap_filter_t *f = k && replay_has(&k->bytes) ? c->input_filters : NULL;
 
     /*
      * mod_reqtimeout, below mod_ssl, does not count before it has seen the
@@ -275,8 +289,9 @@ int keep_begin(keep *k)
 int keep_may_take(keep *k)
 {
     return k->session.ssl && k->mpm && k->known && k->session.host_len
-           && !replay_has(&k->replay) && detach_may_keep(k->c)
-           && !detach_is_named(k->c) && session_may_take(&k->session);
+           && !replay_has(&k->bytes) && !replay_has(&k->records)
+           && detach_may_keep(k->c) && !detach_is_named(k->c)
+           && session_may_take(&k->session);
 }
 
 int keep_take(keep *k, handoff *p, int (*give)(handoff *))

@@ -27,7 +27,8 @@ typedef struct keep {
     int returned;                /* 1: it was with the loop before */
     int fresh;                   /* 1: and has not been served since */
     uint32_t ending;             /* handoff_ending of this time */
-    replay replay;               /* what the loop has read */
+    replay bytes;                /* what the loop has read */
+    replay records;              /* what it has received, not read */
     int known;                   /* 1: the loop could have answered the last */
     const char *asked;           /* Host of the request being served, in its
                                     pool; NULL: not known */

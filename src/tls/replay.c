@@ -5,7 +5,7 @@
 
 #define AHEAD 8000 /* bytes that are looked at */
 
-static ap_filter_rec_t *filter;
+static ap_filter_rec_t *filters[2]; /* by place */
 
 static int has_bytes(replay *r)
 {
@@ -138,15 +138,17 @@ static apr_status_t replay_read(ap_filter_t *f, apr_bucket_brigade *bb,
 
 void replay_register(void)
 {
-    /* Above mod_ssl's filter, which is at + 5. */
-    filter = ap_register_input_filter("CPUAFFINITY_REPLAY", replay_read, NULL,
-                                      AP_FTYPE_CONNECTION + 4);
+    /* mod_ssl's filter is at + 5. */
+    filters[REPLAY_ABOVE] = ap_register_input_filter(
+        "CPUAFFINITY_REPLAY", replay_read, NULL, AP_FTYPE_CONNECTION + 4);
+    filters[REPLAY_BELOW] = ap_register_input_filter(
+        "CPUAFFINITY_RECORDS", replay_read, NULL, AP_FTYPE_CONNECTION + 6);
 }
 
-void replay_add(replay *r, conn_rec *c)
+void replay_add(replay *r, conn_rec *c, replay_place place)
 {
     if (!r->filter) {
-        r->filter = ap_add_input_filter_handle(filter, r, NULL, c);
+        r->filter = ap_add_input_filter_handle(filters[place], r, NULL, c);
     }
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay: an input filter above mod_ssl's that gives httpd what the loop, or a
- * look ahead, has read of a connection, and then what mod_ssl reads. Workers.
+ * replay: input filters above and below mod_ssl's. The upper one gives httpd
+ * what the loop, or a look ahead, has read of a connection, and then what
+ * mod_ssl reads; the lower one gives mod_ssl the records that the loop has
+ * received and not read, and then what comes from the socket. Workers.
  */
 #ifndef CPUAFFINITY_REPLAY_H
 #define CPUAFFINITY_REPLAY_H
@@ -9,7 +11,7 @@
 #include "httpd.h"
 #include "util_filter.h"
 
-/* One for each connection; all zero at first. */
+/* One for each filter of a connection; all zero at first. */
 typedef struct replay {
     apr_bucket_brigade *bytes;   /* what is left; or NULL */
     int expired;                 /* 1: after those, the time is over: no more */
@@ -18,11 +20,16 @@ typedef struct replay {
     request_rec *req;
 } replay;
 
-/* Registers the filter. */
+typedef enum replay_place {
+    REPLAY_ABOVE,
+    REPLAY_BELOW
+} replay_place;
+
+/* Registers the filters. */
 void replay_register(void);
 
 /* Adds the filter to the connection, once. Before its first request. */
-void replay_add(replay *r, conn_rec *c);
+void replay_add(replay *r, conn_rec *c, replay_place place);
 
 /* Puts bytes there, from malloc, which are the filter's from now on. */
 void replay_put(replay *r, conn_rec *c, char *bytes, size_t len);

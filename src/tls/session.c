@@ -205,7 +205,8 @@ void session_drop(session *s)
         s->rbio = s->wbio = NULL;
     }
     free(s->out);
-    s->out = NULL;
+    free(s->raw);
+    s->out = s->raw = NULL;
 }
 
 size_t session_pending(const session *s)
@@ -266,30 +267,6 @@ static int send_records(session *s, int fd)
         s->out_len = len - done;
     }
     return 0;
-}
-
-/* Decrypts all that was received. @return bytes in @a buf; s->ended tells
- * whether there can be more */
-static size_t decrypt(session *s, char *buf)
-{
-    size_t len = 0;
-
-    for (;;) {
-        int n;
-
-        libssl.ERR_clear_error();
-        n = libssl.SSL_read(s->ssl, buf + len, (int)(SESSION_MOST - len));
-        if (n <= 0) {
-            s->ended = libssl.SSL_get_error(s->ssl, n) != SSL_ERROR_WANT_READ;
-            libssl.ERR_clear_error();
-            /* The client's wish for new keys needs an answer of its own. */
-            if (libssl.SSL_get_key_update_type(s->ssl) != SSL_KEY_UPDATE_NONE) {
-                s->ended = 1;
-            }
-            return len;
-        }
-        len += (size_t)n;
-    }
 }
 
 /* What is still to be written. */
@@ -360,34 +337,91 @@ static ssize_t encrypt(session *s, source *in)
     return (ssize_t)done;
 }
 
-ssize_t session_recv(session *s, int fd, void *buf, size_t most)
+/* What a read gave, or why not, as recv() tells. */
+static ssize_t result_of(session *s, int n)
+{
+    int error = n > 0 ? 0 : libssl.SSL_get_error(s->ssl, n);
+
+    libssl.ERR_clear_error();
+    if (error == SSL_ERROR_WANT_READ) {
+        errno = EAGAIN;
+        return -1;
+    }
+    /* The client's wish for new keys needs an answer of its own. */
+    s->ended =
+        n <= 0 || libssl.SSL_get_key_update_type(s->ssl) != SSL_KEY_UPDATE_NONE;
+    return n > 0 ? n : 0;
+}
+
+/* Keeps what was received and not used. 0 or -1 */
+static int keep_raw(session *s)
+{
+    if (s->raw) {
+        s->raw_off = s->raw_len - io.len;
+    }
+    else if (io.len) {
+        s->raw = malloc(io.len);
+        if (!s->raw) {
+            return -1;
+        }
+        memcpy(s->raw, io.at, io.len);
+        s->raw_off = 0;
+        s->raw_len = io.len;
+    }
+    if (s->raw && !io.len) {
+        free(s->raw);
+        s->raw = NULL;
+    }
+    io.len = 0;
+    return 0;
+}
+
+/* @return as recv(): what there is to be decrypted */
+static ssize_t receive(session *s, int fd, size_t most)
 {
     ssize_t n;
-    size_t len;
 
-    if (s->ended) {
-        return 0;
+    if (s->raw) {
+        io.at = s->raw + s->raw_off;
+        io.len = s->raw_len - s->raw_off;
+        return (ssize_t)io.len;
     }
     do {
         n = recv(fd, io.in, most < sizeof(io.in) ? most : sizeof(io.in),
                  MSG_DONTWAIT);
     } while (n < 0 && errno == EINTR);
+    io.at = io.in;
+    io.len = n > 0 ? (size_t)n : 0;
+    return n;
+}
+
+ssize_t session_recv(session *s, int fd, void *buf, size_t most)
+{
+    ssize_t n;
+
+    if (s->ended) {
+        return 0;
+    }
+    n = receive(s, fd, most);
     if (n <= 0) {
         return n;
     }
-    io.at = io.in;
-    io.len = (size_t)n;
-    len = decrypt(s, buf);
-    io.len = 0;
+    libssl.ERR_clear_error();
+    n = result_of(s, libssl.SSL_read(s->ssl, buf, SESSION_MOST));
+    if (keep_raw(s)) {
+        errno = ENOMEM;
+        return -1;
+    }
     /* An alert. That it arrives is not worth waiting. */
     if (io.out_len && send_records(s, fd)) {
         s->ended = 1;
     }
-    if (!len && !s->ended) {
-        errno = EAGAIN;
-        return -1;
-    }
-    return (ssize_t)len;
+    return n;
+}
+
+int session_has_more(const session *s)
+{
+    return s->raw != NULL && !s->ended;
 }
 
 ssize_t session_send(session *s, int fd, const struct iovec *part, int parts)

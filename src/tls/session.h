@@ -18,9 +18,8 @@
 #define SESSION_RECORD 16384
 #define SESSION_OVERHEAD 512
 
-/* session_recv() gives at most so many bytes: what one receive brought, and a
- * record of which a part had come before. */
-#define SESSION_MOST (2 * (SESSION_RECORD + SESSION_OVERHEAD))
+/* session_recv() gives at most so many bytes. */
+#define SESSION_MOST SESSION_RECORD
 
 /* Longest name in a client's hello that is told apart; longest Host that a
  * connection remembers. */
@@ -34,6 +33,9 @@ typedef struct session {
     char *out;         /* records that the socket did not take; or NULL */
     size_t out_off;
     size_t out_len;
+    char *raw; /* received and not decrypted; from malloc, or NULL */
+    size_t raw_off;
+    size_t raw_len;
     int ended;         /* 1: nothing more is to be read: an end, an error, or
                           what the loop does not answer */
     unsigned overhead; /* bytes of a record that are not its text */
@@ -67,20 +69,26 @@ int session_may_take(session *s);
  * @return 0, or -1 without memory: as it was */
 int session_take(session *s);
 
-/* Puts mod_ssl's back. What is left of s->out is lost. Loop thread. */
+/* Puts mod_ssl's back. What is left of s->out is lost; s->raw is the caller's
+ * to give to mod_ssl. The loop's half is over. */
 void session_return(session *s);
 
 /* Frees what is held. Any thread; the SSL object is mod_ssl's to free. */
 void session_drop(session *s);
 
 /*
- * Reads as recv() does. All that was received is decrypted: with the socket
- * drained nothing is left but a part of a record.
+ * Reads a record, as recv() does. More that was received with it is kept, in
+ * which there is nothing to wait for: call it again (session_has_more). What
+ * a record does to the connection is not known before its time: it may be an
+ * end.
  * @param most bytes to be received; @a buf has room for SESSION_MOST
  * @return bytes; 0: the end or an error, which httpd will see as well; -1 with
  *         errno (EAGAIN). Loop thread
  */
 ssize_t session_recv(session *s, int fd, void *buf, size_t most);
+
+/* Is there more to be read without a receive? */
+int session_has_more(const session *s);
 
 /*
  * Writes as sendmsg() does: bytes that are taken may still wait for the socket
