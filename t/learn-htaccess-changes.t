@@ -235,6 +235,37 @@ like Test::Twin::_answer($s), qr{^HTTP/1\.1 (?:200|403)}, 'and goes on';
 close $s;
 $t->finish;
 
+# One hit in 50 is audited. An audit may find that another file has come, which
+# is no difference, though VALID is long.
+sub hammer {
+    my ($request, $count) = @_;
+    my $c = Test::Twin::_connect($t->fixed);
+    for (1 .. $count) {
+        print {$c} $request;
+        Test::Twin::_answer($c);
+    }
+}
+$t = Test::Twin->new(modules => ['headers'],
+    conf => "MaxKeepAliveRequests 0\n" . $conf =~ s/10000 0/10000 60s/r);
+$t->file("$_.txt", 'text') for qw(f g);
+$t->start;
+my @two = map $t->request("/$_.txt"), qw(f g);
+ok $t->learned($_), 'audit: learned' for @two;
+ok $t->fixed->wait_for(sub {
+    hammer($two[0], 100);
+    return $t->counter('audited') >= 4;
+}, 20), 'audit: some of a few hundred';
+cmp_ok $t->hits, '<', 2000, 'audit: one in 50, not one in 1000';
+$t->change(sub { put("$_[0]/.htaccess", "Header set X-A a\n") });
+my ($is) = $t->ask($t->stock, [ $two[1] ]);
+ok $t->fixed->wait_for(sub {
+    hammer($two[1], 50);
+    my ($fixed) = $t->ask($t->fixed, [ $two[1] ]);
+    return $fixed eq $is;
+}, 20), 'audit: another file is found';
+is $t->counter('differed'), 0, 'audit: and is no difference';
+$t->finish;
+
 # Within VALID an answer is repeated, after it not.
 $t = Test::Twin->new(conf => $conf =~ s/10000 0/10000 2s/r);
 $t->file('f.txt', "text\n");
