@@ -95,18 +95,6 @@ static int next_request(conn_rec *c, loop *l, const serve_state *st)
     return DECLINED;
 }
 
-/* Does no filter hold a byte? Told without reading from the socket. */
-static int nothing_read(conn_rec *c)
-{
-    char first;
-    apr_size_t n;
-
-    input_gate_shut(c);
-    n = detach_input(c, &first, 1);
-    input_gate_open();
-    return !n;
-}
-
 /* An answer is made that the loop could have given, or connections are too
  * many here: if all of it is sent, the connection idles at the loop, where it
  * takes no room that the MPM counts, and little memory.
@@ -126,7 +114,7 @@ static int go_home(conn_rec *c, loop *l)
         f = f->next;
     }
     if (f->frec->filter_func.out_func(f, NULL) != APR_SUCCESS || !detach_may(c)
-        || detach_is_named(c) || !nothing_read(c)
+        || detach_is_named(c) || detach_holds_input(c)
         || detach_take(c, conn_note_host(c), &p)) {
         return 0;
     }
@@ -225,7 +213,7 @@ int takeback_pre_close(conn_rec *c)
     handoff p;
 
     if (!l || answer_read(c) || !detach_may(c) || detach_is_named(c)
-        || !nothing_read(c) || detach_take(c, conn_note_host(c), &p)) {
+        || detach_holds_input(c) || detach_take(c, conn_note_host(c), &p)) {
         return DECLINED;
     }
     p.deadline -= detach_idled(c);

@@ -6,6 +6,7 @@
 #include "apr_strings.h"
 
 #include "child/mine.h"
+#include "child/streams.h"
 #include "handoff/detach.h"
 #include "handoff/input_gate.h"
 #include "learn/conn_note.h"
@@ -41,13 +42,16 @@ static int is_idle(conn_rec *c)
     return f->frec->filter_func.out_func(f, NULL) == APR_SUCCESS;
 }
 
-/* An answer is made and sent: the connection is the loop's, or waits. */
+/* An answer that is known is made and sent: the connection is the loop's, or
+ * waits. */
 static void leave(keep *k)
 {
     conn_rec *c = k->c;
     handoff p;
 
-    if (!keep_may_take(k) || detach_take(c, conn_note_host(c), &p)) {
+    /* mod_ssl does not look behind a record that has no text. */
+    if (!keep_may_take(k) || detach_holds_input(c)
+        || detach_take(c, conn_note_host(c), &p)) {
         input_gate_go_on(c);
     }
     else if (keep_take(k, &p, give)) {
@@ -71,8 +75,10 @@ int tls_takeback_process_connection(keep *k, loop *l)
             SEAT_ADD(l->row, tls_returned, 1);
         }
     }
+    streams_serve(l ? c : NULL);
     rv = input_gate_run(c);
-    if (rv == OK && l && is_idle(c)) {
+    streams_serve(NULL);
+    if (rv == OK && k->known && l && is_idle(c)) {
         leave(k);
     }
     return rv;

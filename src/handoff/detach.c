@@ -14,6 +14,8 @@
 #include <netinet/tcp.h>
 #include <string.h>
 
+#include "handoff/input_gate.h"
+
 static module *remoteip;
 
 void detach_init(void)
@@ -115,6 +117,17 @@ apr_size_t detach_input(conn_rec *c, char *buf, apr_size_t size)
     }
     apr_brigade_destroy(bb);
     return len;
+}
+
+int detach_holds_input(conn_rec *c)
+{
+    char first;
+    apr_size_t n;
+
+    input_gate_shut(c);
+    n = detach_input(c, &first, 1);
+    input_gate_open();
+    return n > 0;
 }
 
 static void copy_addr(addr *to, const apr_sockaddr_t *from)

@@ -40,6 +40,10 @@ int detach_is_named(const conn_rec *c);
  */
 apr_size_t detach_input(conn_rec *c, char *buf, apr_size_t size);
 
+/* Does the core input filter hold a byte? Told without reading from the
+ * socket; the gate is open afterwards. */
+int detach_holds_input(conn_rec *c);
+
 /* Milliseconds since something was last sent on it, give or take a kernel
  * tick; 0 when unknown. */
 int64_t detach_idled(conn_rec *c);

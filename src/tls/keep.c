@@ -28,13 +28,6 @@ static void drop(session *s)
     apr_pool_destroy(k->pool);
 }
 
-/* The loop does not take it any more, as it stops. */
-static void end(keep *k)
-{
-    session_end(&k->session, k->next.fd);
-    handoff_drop(&k->next);
-}
-
 /*
  * Runs after all that the MPM has in its pool, as it was registered first: the
  * MPM has let go of the connection, and closed the descriptor that it knew.
@@ -43,20 +36,25 @@ static apr_status_t let_go(void *data)
 {
     keep *k = data;
     conn_rec *c = k->c;
+    handoff p;
 
     k->mpm = NULL;
     if (!k->give) {
         drop(&k->session);
         return APR_SUCCESS;
     }
+    p = k->next;
+    handoff_init(&k->next);
     c->pool = k->pool;
     c->aborted = 0;
     c->keepalive = AP_CONN_KEEPALIVE;
     c->sbh = NULL;
     c->cs = NULL;
     c->current_thread = NULL;
-    if (k->give(&k->next)) {
-        end(k);
+    /* From here on it is the loop's. One that stops does not take it: it is
+     * closed, without the goodbye that only the loop could say. */
+    if (k->give(&p)) {
+        handoff_drop(&p);
     }
     return APR_SUCCESS;
 }
