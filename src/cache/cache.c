@@ -3,6 +3,7 @@
 
 #include "cache/cache_304.h"
 #include "cache/cache_file.h"
+#include "cache/cache_path.h"
 #include "cache/cache_table.h"
 #include "http/request.h"
 #include "http/response.h"
@@ -79,12 +80,23 @@ cache_entry *cache_find(cache *c, const cache_key *key)
     return &n->pub;
 }
 
+/* What httpd looked for and did not find, or found a directory at. */
+static int is_as_it_was(const node *n)
+{
+    uint64_t digest;
+
+    return n->pub.cause == CACHE_CAUSE_KEY
+           || (!cache_path_look(n->pub.path, n->pub.cause, &digest)
+               && digest == (uint64_t)n->id.mtime);
+}
+
 /* Once per VALID: is the path still the file? In between, only a file that is
  * sent from its descriptor is checked against the head: it can be edited in
  * place, a copy cannot. */
 static int look(cache *c, node *n, int64_t now)
 {
     const cache_store_file *f = n->user.file;
+    cache_file_found found;
 
     if (now - n->looked < c->config.valid) {
         if (f->pub.fd < 0 || cache_file_is_still(f->pub.fd, &n->id)) {
@@ -95,7 +107,13 @@ static int look(cache *c, node *n, int64_t now)
         return 0;
     }
     c->stats.validations++;
-    switch (cache_file_look(n->pub.path, &n->id)) {
+    if (n->pub.cause != CACHE_CAUSE_FILE) {
+        found = is_as_it_was(n) ? CACHE_FILE_SAME : CACHE_FILE_CHANGED;
+    }
+    else {
+        found = cache_file_look(n->pub.path, &n->id);
+    }
+    switch (found) {
     case CACHE_FILE_SAME:
         n->looked = now;
         return 1;
@@ -139,7 +157,7 @@ int cache_may_use(cache *c, cache_entry *e, int64_t now)
     /* within one millisecond the order does not matter */
     if (n->touched != now) {
         n->touched = now;
-        cache_table_protect(c, n);
+        cache_table_use(c, n);
         cache_store_touch(&c->store, &n->user);
     }
     e->hits++;
@@ -320,7 +338,8 @@ static cache_outcome compare(cache *c, node *n, const node *said,
                              const response *a, int64_t now, const void *tag,
                              char **body)
 {
-    int same = cache_file_is_same(&n->id, &said->id)
+    int same = n->pub.cause == said->pub.cause
+               && cache_file_is_same(&n->id, &said->id)
                && n->pub.watch == said->pub.watch;
     int other = n->query != said->query;
 
@@ -341,13 +360,15 @@ static cache_outcome compare(cache *c, node *n, const node *said,
 }
 
 /* Is it fit to be kept? */
-static int is_fit(const cache_key *key, const response *a, const char *path,
-                  const cache_file_id *id)
+static int is_fit(const cache_key *key, const response *a, const node *said)
 {
+    const char *path = said->pub.path;
+
     return key->len && key->len <= REQUEST_KEY && key->base
-           && key->base <= key->len && path[0] == '/'
-           && strlen(path) <= PATH_LONGEST
-           && (response_is_encoded(a) || id->size == a->size);
+           && key->base <= key->len && strlen(path) <= PATH_LONGEST
+           && a->message == (said->pub.cause != CACHE_CAUSE_FILE)
+           && (path[0] == '/' || said->pub.cause == CACHE_CAUSE_KEY)
+           && (response_is_encoded(a) || said->id.size == a->size);
 }
 
 /* How much of a key is to be learned under. Who reads the query may have come
@@ -367,6 +388,7 @@ static size_t length_of(cache *c, const cache_key *key)
     return key->len;
 }
 
+/* @a said has path, cause and id, and what else is watched. */
 static cache_outcome learn(cache *c, const cache_key *key, const response *a,
                            node *said, int64_t now, const void *tag,
                            char **body)
@@ -376,6 +398,7 @@ static cache_outcome learn(cache *c, const cache_key *key, const response *a,
     node *n;
 
     len = length_of(c, key);
+    said->pub.any = key->shared;
     said->hash = cache_table_hash(c, key, len);
     said->query =
         len == key->len ? said->hash : cache_table_hash(c, key, key->len);
@@ -393,6 +416,7 @@ static cache_outcome learn(cache *c, const cache_key *key, const response *a,
     if (!n) {
         return CACHE_REFUSED;
     }
+    n->pub.cause = said->pub.cause;
     n->id = said->id;
     n->query = said->query;
     n->pub.watch = said->pub.watch;
@@ -407,10 +431,10 @@ cache_outcome cache_learn_watched(cache *c, const cache_key *key,
                                   const void *tag, char **body,
                                   const char *watch, size_t watch_len)
 {
-    node said = {.pub = {.path = path, .any = key->shared}};
+    node said = {.pub = {.path = path}};
     cache_outcome outcome;
 
-    if (cache_file_identify(&said.id, st) || !is_fit(key, a, path, &said.id)) {
+    if (cache_file_identify(&said.id, st) || !is_fit(key, a, &said)) {
         return CACHE_REFUSED;
     }
     if (watch_len) {
@@ -422,6 +446,21 @@ cache_outcome cache_learn_watched(cache *c, const cache_key *key,
     outcome = learn(c, key, a, &said, now, tag, body);
     cache_watch_put(&c->watches, said.pub.watch);
     return outcome;
+}
+
+cache_outcome cache_learn_message(cache *c, const cache_key *key,
+                                  const response *a, cache_cause cause,
+                                  const char *path, uint64_t digest,
+                                  int64_t now, const void *tag, char **body)
+{
+    node said = {.pub = {.path = path, .cause = (uint8_t)cause}};
+
+    /* Of no file, and each has a body of its own. */
+    said.id.dev = UINT64_MAX;
+    said.id.ino = cache_table_hash(c, key, key->base);
+    said.id.mtime = (int64_t)digest;
+    return is_fit(key, a, &said) ? learn(c, key, a, &said, now, tag, body)
+                                 : CACHE_REFUSED;
 }
 
 cache_outcome cache_learn_304(cache *c, const cache_key *key,

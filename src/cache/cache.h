@@ -103,6 +103,20 @@ static inline cache_outcome cache_learn(cache *c, const cache_key *key,
 }
 
 /*
+ * Notes that httpd gave a message (RESPONSE_MESSAGE) for the key. Those never
+ * take more than a tenth of the entries, and push out only each other and
+ * entries on trial.
+ * @param cause not CACHE_CAUSE_FILE
+ * @param path what httpd looked for; "": it did not look
+ * @param digest of cache_path_look(), after httpd's answer
+ * @param now, tag, body as in cache_learn_body()
+ */
+cache_outcome cache_learn_message(cache *c, const cache_key *key,
+                                  const response *a, cache_cause cause,
+                                  const char *path, uint64_t digest,
+                                  int64_t now, const void *tag, char **body);
+
+/*
  * Notes that httpd gave this 304 for the key: repeated where the entry's own
  * head does not show it, once two agree. Nothing happens without a live entry
  * for the same path, file and names, made by the same validators.

@@ -36,6 +36,14 @@ typedef enum cache_outcome {
 /* More encoded bodies of a file are never kept, each for so many keys. */
 #define CACHE_BODIES_PER_FILE 4
 
+/* What shows that an answer is not right any more. */
+typedef enum cache_cause {
+    CACHE_CAUSE_FILE,     /* the file that it is, or was made of */
+    CACHE_CAUSE_KEY,      /* it follows from its key */
+    CACHE_CAUSE_ABSENT,   /* that there is no such name */
+    CACHE_CAUSE_DIRECTORY /* that it is a directory */
+} cache_cause;
+
 /* The bytes that identify an answer; what comes behind the first @a base of
  * them is the query. */
 typedef struct cache_key {
@@ -69,6 +77,7 @@ typedef struct cache_entry {
     response answer;
     cache_file *file; /* NULL until live */
     const char *path; /* as httpd opens it */
+    uint8_t cause;    /* cache_cause */
     void *tag;        /* a copy of the caller's, of the last cache_learn() */
     int live;         /* 1: may be repeated; 0: seen once */
     int any;          /* 1: whatever the query is */

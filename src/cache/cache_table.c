@@ -13,14 +13,16 @@
 int cache_table_init(cache *c)
 {
     size_t buckets = 16;
+    int s;
 
     while (buckets < c->config.entries) {
         buckets *= 2;
     }
     c->mask = buckets - 1;
     c->buckets = calloc(buckets, sizeof(node *));
-    list_init(&c->segments[TRIAL]);
-    list_init(&c->segments[PROTECTED]);
+    for (s = 0; s < SEGMENTS; s++) {
+        list_init(&c->segments[s]);
+    }
     return c->buckets ? 0 : -1;
 }
 
@@ -42,6 +44,7 @@ void cache_table_remove(cache *c, node *n)
     list_remove(&n->order);
     c->entries--;
     c->protected -= n->segment == PROTECTED;
+    c->messages -= n->segment == MESSAGES;
     cache_store_detach(&c->store, &n->user, n->user.holds > 0);
     if (n->user.holds) {
         n->gone = 1;
@@ -70,8 +73,12 @@ node *cache_table_find(cache *c, uint64_t hash, const cache_key *key,
     return NULL;
 }
 
-void cache_table_protect(cache *c, node *n)
+void cache_table_use(cache *c, node *n)
 {
+    if (n->segment == MESSAGES) {
+        list_front(&c->segments[MESSAGES], &n->order);
+        return;
+    }
     if (n->segment == TRIAL) {
         n->segment = PROTECTED;
         c->protected ++;
@@ -86,17 +93,22 @@ void cache_table_protect(cache *c, node *n)
     }
 }
 
-/* Evicts the least recently used entries, those on trial first. */
-static void make_room(cache *c)
+static void evict(cache *c, enum segment from)
 {
-    while (c->entries >= c->config.entries) {
-        list *s = &c->segments[TRIAL];
+    cache_table_remove(c, LIST_OF(c->segments[from].prev, node, order));
+    c->stats.evicted++;
+}
 
-        if (list_empty(s)) {
-            s = &c->segments[PROTECTED];
-        }
-        cache_table_remove(c, LIST_OF(s->prev, node, order));
-        c->stats.evicted++;
+/* Evicts the least recently used entries, those on trial first. */
+static void make_room(cache *c, int message)
+{
+    while (message && c->messages && c->messages >= c->config.entries / 10) {
+        evict(c, MESSAGES);
+    }
+    while (c->entries >= c->config.entries) {
+        evict(c, !list_empty(&c->segments[TRIAL])      ? TRIAL
+                 : !list_empty(&c->segments[MESSAGES]) ? MESSAGES
+                                                       : PROTECTED);
     }
 }
 
@@ -112,7 +124,7 @@ node *cache_table_insert(cache *c, uint64_t hash, const cache_key *key,
         return NULL;
     }
     memset(n, 0, sizeof(*n));
-    make_room(c);
+    make_room(c, a->message);
     n->hash = hash;
     n->key_len = len;
     n->user.entry = &n->pub;
@@ -124,9 +136,10 @@ node *cache_table_insert(cache *c, uint64_t hash, const cache_key *key,
     n->pub.tag = (char *)n + tag_at;
     n->next = c->buckets[hash & c->mask];
     c->buckets[hash & c->mask] = n;
-    n->segment = TRIAL;
+    n->segment = a->message ? MESSAGES : TRIAL;
+    c->messages += a->message;
     list_init(&n->order);
-    list_front(&c->segments[TRIAL], &n->order);
+    list_front(&c->segments[n->segment], &n->order);
     c->entries++;
     return n;
 }

@@ -14,10 +14,12 @@
 #include "cache/cache_watch.h"
 
 /* Where an entry is. New ones are on trial; the first hit protects them.
- * A flood of new keys only ever pushes out entries on trial. */
+ * A flood of new keys only ever pushes out entries on trial. Messages are a
+ * few, and stay among themselves: scanners ask for names that never repeat. */
 enum segment {
     TRIAL,
     PROTECTED,
+    MESSAGES,
     SEGMENTS
 };
 
@@ -50,6 +52,7 @@ struct cache {
     list segments[SEGMENTS];
     unsigned entries;
     unsigned protected;
+    unsigned messages;
     cache_stats stats; /* only its counters are kept here */
 };
 
@@ -80,8 +83,9 @@ void cache_table_remove(cache *c, node *n);
 /* Frees one that is out of the table. */
 void cache_table_free(cache *c, node *n);
 
-/* Moves an entry to the front of the protected ones, the last of which goes
- * back on trial when they are more than four fifths of all. */
-void cache_table_protect(cache *c, node *n);
+/* It was used. Moves an entry to the front of the protected ones, the last of
+ * which goes back on trial when they are more than four fifths of all; a
+ * message, to the front of these. */
+void cache_table_use(cache *c, node *n);
 
 #endif

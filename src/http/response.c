@@ -30,19 +30,27 @@ static char *start(char *p, const response *a, const char *status, size_t len,
     return put(p, clock->date, RESPONSE_DATE);
 }
 
-/* 200. HEAD of an empty file loses its Content-Length in httpd, and that of a
- * body in chunks its Transfer-Encoding, which follows the connection lines. */
+/* Has the answer to a HEAD no Content-Length? That of an empty file or of a
+ * message loses it in httpd. */
+static int loses_length(const response *a, const request *req)
+{
+    return req->head_only
+           && (a->message || (a->size == 0 && !response_is_encoded(a)));
+}
+
+/* 200, or a message. HEAD of a body in chunks loses its Transfer-Encoding,
+ * which follows the connection lines. */
 static char *whole(char *p, const response *a, const request *req,
                    const response_clock *clock, const char *lines, size_t len)
 {
-    char *date = p + DATE_AT;
+    char *date = p + a->date_at;
     size_t after = a->length_line + a->length_line_len, tail = a->slot;
 
     if (req->head_only && a->framing == RESPONSE_FRAMING_CHUNKED) {
         tail = after;
         p = put(p, a->head, a->slot);
     }
-    else if (req->head_only && a->size == 0) {
+    else if (loses_length(a, req)) {
         p = put(p, a->head, a->length_line);
         p = put(p, a->head + after, a->slot - after);
     }
@@ -119,7 +127,8 @@ static char *move(const response *a, const request *req,
                   const response_clock *clock, const response_lines *says,
                   char *buf, char *end)
 {
-    char *date = buf + DATE_AT + RESPONSE_DATE;
+    const size_t at = (size_t)a->date_at + RESPONSE_DATE;
+    char *date = buf + at;
     char digits[20];
     size_t line = 0; /* what Content-Length has lost, which may be negative */
 
@@ -131,16 +140,16 @@ static char *move(const response *a, const request *req,
         date += UNCHANGED_LEN - OK_LINE_LEN;
         line = a->length_line_len;
     }
-    else if (req->head_only && !response_is_encoded(a) && a->size == 0) {
+    else if (loses_length(a, req) && a->expires > a->length_line) {
         line = a->length_line_len;
     }
     if (a->expires) {
-        httpdate_format(date + a->expires - (DATE_AT + RESPONSE_DATE) - line,
+        httpdate_format(date + a->expires - at - line,
                         clock->seconds + a->lifetime);
     }
-    return a->announce ? response_lines_announce(
-               date + a->announce - (DATE_AT + RESPONSE_DATE), end, says)
-                       : end;
+    return a->announce
+               ? response_lines_announce(date + a->announce - at, end, says)
+               : end;
 }
 
 /* Was the clock set back to where the file had not settled, or, as its fields
@@ -165,7 +174,7 @@ int response_make(const response *a, const request *req, const char *head,
         || is_before(a, clock->seconds)) {
         return -1;
     }
-    if (req->present & RESPONSE_COND_FIELDS) {
+    if (req->present & RESPONSE_COND_FIELDS && !a->message) {
         what = response_cond_judge(a, req, head, clock->seconds, &first, &last);
     }
     if (what == RESPONSE_COND_DECLINE) {
@@ -194,7 +203,7 @@ int response_make(const response *a, const request *req, const char *head,
         end = unchanged(buf, a, clock, says.text, says.len);
         break;
     default:
-        reply->status = 200;
+        reply->status = a->status;
         end = whole(buf, a, req, clock, says.text, says.len);
         break;
     }
@@ -216,10 +225,11 @@ int response_is_exact(const response *a, const request *req, const char *head,
     response_clock clock = {.now = 0};
     response_reply reply;
 
-    if (sent_len < DATE_AT + RESPONSE_DATE) {
+    if (sent_len < (size_t)a->date_at + RESPONSE_DATE) {
         return 0;
     }
-    response_clock_set(&clock, httpdate_parse(sent + DATE_AT, RESPONSE_DATE));
+    response_clock_set(&clock,
+                       httpdate_parse(sent + a->date_at, RESPONSE_DATE));
     return clock.seconds >= 0
            && !response_make(a, req, head, &clock, conn, buf, sizeof(buf),
                              &reply)

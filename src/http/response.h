@@ -40,11 +40,16 @@
 /* Of response_learn: a filter compressed the answer, and what is repeated is
  * the body as it was sent. Ranges of it are httpd's; its 304 is captured. */
 #define RESPONSE_ENCODED 8u
-#define RESPONSE_FLAGS 15u
+/* Of response_learn: no file, but a redirect or an error (301, 302, 303, 307,
+ * 308, 404, 410) whose body httpd wrote itself. It is encoded as far as the
+ * body is concerned; conditions and ranges do not matter, and HEAD has no
+ * Content-Length. */
+#define RESPONSE_MESSAGE 16u
+#define RESPONSE_FLAGS 31u
 
 /* What to send. */
 typedef struct response_reply {
-    int status;       /* 200, 206, 304 */
+    int status;       /* 200, 206, 304, or a message's */
     int keepalive;    /* 1: the connection stays open afterwards */
     int keepalives;   /* c->keepalives afterwards */
     size_t head_len;  /* bytes written to the caller's buffer */
@@ -66,12 +71,12 @@ response_field response_field_use(const char *name);
 
 /*
  * Takes a captured head apart.
- * @param head the bytes of a 200 from "HTTP/1.1" to the empty line, as httpd
- *        sent them, for a file of @a size bytes
+ * @param head the bytes of a 200 (or of a message) from "HTTP/1.1" to the
+ *        empty line, as httpd sent them, for a file of @a size bytes
+ *        (RESPONSE_ENCODED, RESPONSE_MESSAGE: of a body of so many bytes, as it
+ *        was sent, or -1 before that is known)
  * @param copy receives what is kept of it, at least @a len bytes; a->head
  *        points there
- *        (RESPONSE_ENCODED: of a body of so many bytes, as it was sent, or -1
- *        before that is known)
  * @param flags RESPONSE_PLAIN and so on, or 0
  * @param error on failure why it must not be repeated (static text)
  * @return 0 or -1

@@ -5,14 +5,13 @@
 
 #include <string.h>
 
-/* "HTTP/1.1 200 OK\r\nDate: " and the date. */
-#define DATE_END (17 + 6 + RESPONSE_DATE)
-
 unsigned response_flags(const response *a)
 {
     return (a->plain ? RESPONSE_PLAIN : 0) | (a->no_304 ? RESPONSE_FILTERED : 0)
            | (a->clocked ? RESPONSE_CLOCKED : 0)
-           | (response_is_encoded(a) ? RESPONSE_ENCODED : 0);
+           | (a->message               ? RESPONSE_MESSAGE
+              : response_is_encoded(a) ? RESPONSE_ENCODED
+                                       : 0);
 }
 
 int response_set_body(response *a, const char *body, size_t len,
@@ -48,9 +47,10 @@ int response_is_alike(const response *a, const response *b)
 {
     size_t a_after = (size_t)a->length_line + a->length_line_len;
     size_t b_after = (size_t)b->length_line + b->length_line_len;
-    const size_t date = DATE_END;
+    const size_t date = (size_t)a->date_at + RESPONSE_DATE;
 
     if (!response_is_encoded(a) || a->framing != b->framing
+        || a->date_at != b->date_at || a->status != b->status
         || memcmp(&a->base, &b->base, sizeof(a->base)) != 0) {
         return 0;
     }

@@ -7,9 +7,22 @@
 #include <string.h>
 #include <strings.h>
 
-#define OK_LINE "HTTP/1.1 200 OK\r\nDate: "
-#define DATE_AT (sizeof(OK_LINE) - 1)
-#define DATE_LINE_END (DATE_AT + RESPONSE_DATE + 2)
+/* Status lines, that of a file first. */
+static const struct {
+    uint16_t status;
+    const char *line;
+} starts[] = {
+    {200, "HTTP/1.1 200 OK\r\nDate: "},
+    {301, "HTTP/1.1 301 Moved Permanently\r\nDate: "},
+    {302, "HTTP/1.1 302 Found\r\nDate: "},
+    {303, "HTTP/1.1 303 See Other\r\nDate: "},
+    {307, "HTTP/1.1 307 Temporary Redirect\r\nDate: "},
+    {308, "HTTP/1.1 308 Permanent Redirect\r\nDate: "},
+    {404, "HTTP/1.1 404 Not Found\r\nDate: "},
+    {410, "HTTP/1.1 410 Gone\r\nDate: "},
+};
+#define STARTS (sizeof(starts) / sizeof(starts[0]))
+
 #define UPGRADE "Upgrade"
 #define UPGRADE_LEN (sizeof(UPGRADE) - 1)
 
@@ -291,7 +304,8 @@ static const char *encoded(learner *l)
     response *a = l->a;
     int length = has(l, NAME_LENGTH), chunks = has(l, NAME_TRANSFER);
 
-    if (!has(l, NAME_ENCODING) || (length && chunks)) {
+    if (a->message ? has(l, NAME_ENCODING) || !length || chunks
+                   : !has(l, NAME_ENCODING) || (length && chunks)) {
         return "its length or its coding is not a filter's";
     }
     a->framing = chunks   ? RESPONSE_FRAMING_CHUNKED
@@ -338,23 +352,42 @@ static const char *whole(learner *l, int64_t date, unsigned flags)
     return l->encoded ? encoded(l) : NULL;
 }
 
+/* Status and Date. @return where the line of Date ends; 0: it is no such head
+ */
+static size_t begins(response *a, const char *head, size_t len)
+{
+    size_t i, end;
+
+    for (i = a->message; i < (a->message ? STARTS : 1); i++) {
+        const size_t at = strlen(starts[i].line);
+
+        end = at + RESPONSE_DATE + 2;
+        if (len >= end + 2 && !memcmp(head, starts[i].line, at)
+            && !memcmp(head + end - 2, "\r\n", 2)) {
+            a->status = starts[i].status;
+            a->date_at = (uint8_t)at;
+            return end;
+        }
+    }
+    return 0;
+}
+
 static const char *learn(learner *l, const char *head, size_t len,
                          unsigned flags)
 {
-    const char *p = head + DATE_LINE_END, *end, *error;
+    const size_t start = begins(l->a, head, len);
+    const char *p = head + start, *end, *error;
     int64_t date;
 
-    if (len > RESPONSE_HEAD || len < DATE_LINE_END + 2
-        || memcmp(head, OK_LINE, DATE_AT) != 0
-        || memcmp(p - 2, "\r\n", 2) != 0) {
-        return "the head does not start as a 200 of httpd";
+    if (len > RESPONSE_HEAD || !start) {
+        return "the head does not start as one of httpd";
     }
-    date = httpdate_parse(head + DATE_AT, RESPONSE_DATE);
+    date = httpdate_parse(head + l->a->date_at, RESPONSE_DATE);
     if (date < 0) {
         return "Date is not a date";
     }
-    memcpy(l->copy, head, DATE_LINE_END);
-    l->a->head_len = l->a->slot = DATE_LINE_END;
+    memcpy(l->copy, head, start);
+    l->a->head_len = l->a->slot = (uint16_t)start;
     for (;;) {
         end = memchr(p, '\r', (size_t)(head + len - p));
         if (!end || end + 1 == head + len || end[1] != '\n') {
@@ -383,13 +416,15 @@ int response_learn(response *a, const char *head, size_t len, int64_t size,
     learner l = {.a = a,
                  .copy = copy,
                  .last = NAME_OTHER,
-                 .encoded = (flags & RESPONSE_ENCODED) != 0,
+                 .encoded =
+                     (flags & (RESPONSE_ENCODED | RESPONSE_MESSAGE)) != 0,
                  .clocked = (flags & RESPONSE_CLOCKED) != 0};
 
     memset(a, 0, sizeof(*a));
     a->head = copy;
     a->size = a->content = size;
     a->modified = -1;
+    a->message = (flags & RESPONSE_MESSAGE) != 0;
     *error = learn(&l, head, len, flags);
     return *error ? -1 : 0;
 }
@@ -415,8 +450,10 @@ int response_is_same(const response *a, const response *b)
            && a->env_len == b->env_len
            && (!a->env_len || !memcmp(a->env, b->env, a->env_len))
            && a->clocked == b->clocked && a->expires == b->expires
-           && a->lifetime == b->lifetime && !memcmp(a->head, b->head, DATE_AT)
-           && response_expires_is_same(a->head, b->head, DATE_LINE_END,
+           && a->lifetime == b->lifetime && a->message == b->message
+           && a->date_at == b->date_at && !memcmp(a->head, b->head, a->date_at)
+           && response_expires_is_same(a->head, b->head,
+                                       (size_t)a->date_at + RESPONSE_DATE + 2,
                                        a->head_len, a->expires);
 }
 

@@ -86,6 +86,9 @@ typedef struct response {
     uint8_t framing;    /* response_framing */
     uint8_t plain;      /* RESPONSE_PLAIN */
     uint8_t clocked;    /* RESPONSE_CLOCKED */
+    uint8_t message;    /* RESPONSE_MESSAGE */
+    uint8_t date_at;    /* where its Date is */
+    uint16_t status;    /* 200, or a message's */
     uint8_t no_304;     /* httpd's 304 cannot be told from the 200 */
     uint8_t no_range;   /* no "Accept-Ranges: bytes" */
     int64_t date;       /* its own Date, seconds since 1970 */

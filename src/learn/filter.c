@@ -22,6 +22,7 @@ static const char *const transparent[] = {
     "cpuaffinity_shape",
     "cpuaffinity_source",
     "fixup_headers_out",
+    "fixup_headers_err",
     "mod_session_out", /* without a session it does nothing; with one, S2 */
 };
 static const struct {

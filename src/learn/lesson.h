@@ -44,6 +44,7 @@ typedef struct lesson {
     uint8_t kind;    /* lesson_kind */
     uint8_t ask;     /* as in the note */
     uint8_t shared;  /* 1: nobody read the query */
+    uint8_t cause;   /* cache_cause; with a message also digest */
     int reason;      /* reason_id, of LESSON_REFUSED; see learn.h */
     int status;      /* that was sent */
     uint64_t mask;   /* fields that the key was made with */
@@ -51,13 +52,14 @@ typedef struct lesson {
     int64_t when;    /* CLOCK_MONOTONIC ms, when httpd made the answer */
     response answer; /* its head points behind the path */
     response_304 unchanged; /* the same */
-    char *body;     /* encoded: answer.size bytes, from malloc; or NULL */
-    struct stat st; /* of the descriptor that httpd sent */
+    char *body;      /* encoded: answer.size bytes, from malloc; or NULL */
+    uint64_t digest; /* of cache_path_look() */
+    struct stat st;  /* of the descriptor that httpd sent */
     lesson_server server;
     uint16_t key_len;
     uint16_t key_base;        /* of it, without the query */
     const unsigned char *key; /* these point into this allocation */
-    const char *path;         /* absolute */
+    const char *path;         /* absolute; "" of CACHE_CAUSE_KEY */
     const char *watch; /* names that it depends on besides its file (watched) */
     uint16_t watch_len;
 } lesson;

@@ -294,7 +294,8 @@ const char *modules_claiming(const request_rec *r)
 {
     size_t i;
 
-    if (is_revision(r->filename) && ap_find_linked_module(MAGIC)) {
+    if (r->filename && is_revision(r->filename)
+        && ap_find_linked_module(MAGIC)) {
         return MAGIC;
     }
     for (i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {

@@ -139,7 +139,8 @@ void peer_share_post(const lesson *l)
     struct iovec parts[PEER_SHARE_PARTS];
     char bytes[PEER_SHARE_FIXED];
 
-    if (!the_ring || l->kind == LESSON_REFUSED
+    /* What a message is watched by, each process has to see for itself. */
+    if (!the_ring || l->kind == LESSON_REFUSED || l->answer.message
         || strlen(l->path) >= PATH_LONGEST) {
         return;
     }
@@ -160,7 +161,8 @@ static int in_range(const fixed *f, int64_t now)
            && f->no_sendfile <= 1 && f->sections <= 1 && f->shared <= 1
            && f->keep_alive_max >= 0 && f->keep_alive_timeout >= 0
            && f->idle >= 0 && f->timeout >= 0 && f->content >= 0
-           && f->size >= f->content && !(f->flags & ~RESPONSE_FLAGS)
+           && f->size >= f->content
+           && !(f->flags & ~(RESPONSE_FLAGS & ~RESPONSE_MESSAGE))
            && (f->flags & RESPONSE_ENCODED || f->size == f->st.st_size);
 }
 

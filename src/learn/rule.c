@@ -23,6 +23,8 @@
 #include "learn/rule_304.h"
 #include "learn/rule_direct.h"
 #include "learn/rule_environment.h"
+#include "learn/rule_message.h"
+#include "learn/rule_vary.h"
 #include "learn/verdict.h"
 
 /* Has a section that applied something for the module? */
@@ -128,8 +130,10 @@ static reason_id r1_plain_get(verdict_subject *s)
 
     if (r->main || r->prev || r->connection->master || r->method_number != M_GET
         || r->header_only || r->assbackwards
-        || (r->status != HTTP_OK && !rule_304_is_asked(s)) || r->proxyreq
-        || r->no_cache || r->no_local_copy || r->user || r->ap_auth_type) {
+        || (r->status != HTTP_OK && !rule_304_is_asked(s)
+            && !rule_message_is(s))
+        || r->proxyreq || r->no_cache || r->no_local_copy || r->user
+        || r->ap_auth_type) {
         s->detail = r->status == HTTP_OK ? NULL : apr_itoa(r->pool, r->status);
         return REASON_SHAPE;
     }
@@ -166,6 +170,11 @@ static reason_id r2_default_handler(verdict_subject *s)
         s->detail = s->r->handler;
         return REASON_HANDLER;
     }
+    return both(s, conditions);
+}
+
+static reason_id r2_no_conditions(verdict_subject *s)
+{
     return both(s, conditions);
 }
 
@@ -268,34 +277,6 @@ static unsigned r7_flags(verdict_subject *s)
     return flags;
 }
 
-/* R7: the bits of the fields that Vary names. One that no request of the loop
- * has is always absent: it may be left out. One that passes unseen cannot be
- * put into the key. */
-static reason_id vary_bits(verdict_subject *s, uint64_t *bits)
-{
-    const char *vary = apr_table_get(s->r->headers_out, "Vary");
-    char *copy = vary ? apr_pstrdup(s->r->pool, vary) : NULL, *state, *token;
-
-    *bits = 0;
-    for (token = copy ? apr_strtok(copy, ", \t", &state) : NULL; token;
-         token = apr_strtok(NULL, ", \t", &state)) {
-        int id = request_field(token, strlen(token));
-
-        if (!strcmp(token, "*")) {
-            s->detail = "Vary: *";
-            return REASON_HEAD;
-        }
-        if (id == REQUEST_FIELD_INERT) {
-            s->detail = "Vary names a field that nothing was known to read";
-            return REASON_HEAD;
-        }
-        if (id >= 0) {
-            *bits |= (uint64_t)1 << id;
-        }
-    }
-    return REASON_OK;
-}
-
 /* What the connection was before this request; c->keepalives has counted it
  * by now when it stays open. */
 static response_connection connection_of(const verdict_subject *s)
@@ -342,11 +323,26 @@ static reason_id r8_again(verdict_subject *s, response *a, char *copy)
                : REASON_VERIFY;
 }
 
+typedef reason_id rule(verdict_subject *);
+#define RULES 9
+
 /* The rules that ask for no more than the request, in order. */
-static reason_id (*const rules[])(verdict_subject *) = {
+static rule *const file_rules[RULES] = {
     scope,       r0_one_key,       r1_plain_get,
     rule_direct, s2_claims,        r2_default_handler,
     r3_way_out,  rule_environment, r6_one_file,
+};
+
+/* Those for a message. R3 was judged when the filters for it stood: what writes
+ * it adds one more. */
+static rule *const message_rules[RULES] = {
+    scope,
+    r0_one_key,
+    r1_plain_get,
+    s2_claims,
+    r2_no_conditions,
+    rule_environment,
+    rule_message_cause,
 };
 
 static verdict_subject subject_of(request_rec *r, trace *t)
@@ -404,17 +400,19 @@ static reason_id teach(verdict_subject *s)
 {
     char copy[RESPONSE_HEAD];
     uint64_t vary = 0;
-    reason_id reason = vary_bits(s, &vary);
+    reason_id reason = rule_vary(s, &vary);
     response a;
 
     if (reason == REASON_OK && !htaccess_is_still(s->t->access)) {
         s->detail = ".htaccess";
         reason = REASON_YOUNG;
     }
-    if (reason == REASON_OK && s->r->status == HTTP_NOT_MODIFIED) {
+    if (reason == REASON_OK && s->r->status != HTTP_OK) {
         response_connection c = connection_of(s);
 
-        return rule_304_teach(s, &c, vary);
+        return s->r->status == HTTP_NOT_MODIFIED
+                   ? rule_304_teach(s, &c, vary)
+                   : rule_message_teach(s, &c, vary);
     }
     if (reason == REASON_OK) {
         reason = r8_again(s, &a, copy);
@@ -434,6 +432,7 @@ static reason_id teach(verdict_subject *s)
 void rule_judge(request_rec *r, trace *t)
 {
     verdict_subject s = subject_of(r, t);
+    rule *const *list = rule_message_is(&s) ? message_rules : file_rules;
     reason_id reason = REASON_OK;
     size_t i;
 
@@ -442,9 +441,8 @@ void rule_judge(request_rec *r, trace *t)
         s.detail = "answered by another request";
         reason = REASON_SHAPE;
     }
-    for (i = 0; i < sizeof(rules) / sizeof(rules[0]) && reason == REASON_OK;
-         i++) {
-        reason = rules[i](&s);
+    for (i = 0; i < RULES && list[i] && reason == REASON_OK; i++) {
+        reason = list[i](&s);
         /* What was marked on the way is reported before the later rules. */
         if (i == 0 && reason == REASON_OK && t->reason != REASON_OK) {
             reason = t->reason;

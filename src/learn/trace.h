@@ -13,6 +13,7 @@
 
 #include <sys/stat.h>
 
+#include "cache/cache_entry.h"
 #include "learn/capture.h"
 #include "learn/lesson.h"
 #include "learn/reason.h"
@@ -33,6 +34,10 @@ typedef struct trace {
     const char *coding; /* by which one has; or NULL */
     int sourced;        /* 1: as whole, but into the first of those filters */
     struct stat source; /* of that descriptor, before its first byte is read */
+    int fixed;          /* 1: fixups ran */
+    int written;        /* 1: the body is httpd's own message */
+    cache_cause cause;  /* of a message: CACHE_CAUSE_FILE otherwise */
+    uint64_t digest;    /* with it */
     capture *capture;   /* of the body, when the head is fit; or NULL */
     size_t head_len;    /* bytes of the head that were seen */
     char head[RESPONSE_HEAD];

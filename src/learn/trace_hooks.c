@@ -97,6 +97,7 @@ static int fixups(request_rec *r)
         const char *name =
             environment_first(r, s && !s->reads_unique, trace_of(r)->access);
 
+        trace_of(r)->fixed = 1;
         if (name) {
             trace_mark(r, REASON_ENVIRONMENT, name);
         }
@@ -126,6 +127,17 @@ static void insert_filter(request_rec *r)
     if (t && t->reason == REASON_OK) {
         ap_add_output_filter_handle(shape_filter, t, r, r->connection);
         ap_add_output_filter_handle(source_filter, t, r, r->connection);
+    }
+}
+
+/* R3: httpd is about to write a message, and all filters for it stand. */
+static void insert_error_filter(request_rec *r)
+{
+    trace *t = r->main ? NULL : trace_of(r);
+
+    if (t && t->reason == REASON_OK) {
+        t->written = 1;
+        rule_filters(r, t);
     }
 }
 
@@ -279,6 +291,9 @@ static apr_status_t look_at_head(ap_filter_t *f, apr_bucket_brigade *bb)
     }
     if (t->capture && capture_take(t->capture, bb, e)) {
         ap_remove_output_filter(f);
+        if (t->cause != CACHE_CAUSE_FILE) {
+            rule_finish(f->r, t, 1);
+        }
     }
     return ap_pass_brigade(f->next, bb);
 }
@@ -295,6 +310,8 @@ void trace_hooks_register(apr_pool_t *p)
     /* Before mod_env puts its constants there. */
     ap_hook_fixups(fixups, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_insert_filter(insert_filter, NULL, NULL, APR_HOOK_REALLY_LAST);
+    ap_hook_insert_error_filter(insert_error_filter, NULL, NULL,
+                                APR_HOOK_REALLY_LAST);
     /* Core's default handler is at REALLY_LAST, and core has others: naming it
      * as a successor would put ours in front of them all. */
     ap_hook_handler(trace_hooks_handler, NULL, NULL, APR_HOOK_REALLY_LAST - 1);

@@ -85,8 +85,12 @@ static void fill(const verdict_subject *s, lesson *l)
     l->status = s->r->status;
     l->when = s->t->capture ? s->t->capture->when : clock_ms();
     l->st = s->t->st;
+    l->cause = (uint8_t)s->t->cause;
+    l->digest = s->t->digest;
+    /* A redirect has it in its Location. */
     l->shared =
-        !s->server->query_reader && !counters_is_by_query(s->server->index);
+        s->t->cause != CACHE_CAUSE_KEY && s->t->cause != CACHE_CAUSE_DIRECTORY
+        && !s->server->query_reader && !counters_is_by_query(s->server->index);
     l->server.server = v;
     l->server.sections = trace_looks(s->r, s->t);
     l->server.keep_alive = v->keep_alive;
@@ -119,7 +123,9 @@ static void post(const verdict_subject *s, lesson *l, const char *what)
 void verdict_teach(verdict_subject *s, const response *a, uint64_t vary)
 {
     lesson_kind kind = vary & ~s->t->note->vary ? LESSON_WIDEN : LESSON_ANSWER;
-    lesson *l = lesson_make(s->t->note, kind, a, s->r->filename, watched_of(s));
+    lesson *l =
+        lesson_make(s->t->note, kind, a, s->r->filename ? s->r->filename : "",
+                    watched_of(s));
 
     if (!l) {
         return;

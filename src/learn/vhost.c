@@ -16,6 +16,7 @@
 #include "learn/environment.h"
 #include "log/log_format.h"
 #include "learn/mark.h"
+#include "learn/message.h"
 #include "learn/modules.h"
 #include "learn/obstacles.h"
 #include "learn/query.h"
@@ -210,6 +211,7 @@ static void visit(void *ctx, const tree_place *at)
     unsigned i;
     int known = section_judge(servers.pool, &shown, &hint), reads;
     int query = query_is_read(servers.pool, at->node);
+    int message = message_is_forbidden(servers.pool, at->node);
 
     allow_htaccess(&hint);
     directive_judge(servers.pool, at, &d);
@@ -228,6 +230,9 @@ static void visit(void *ctx, const tree_place *at)
         }
         if (query && !s->query_reader) {
             s->query_reader = tree_where(servers.pool, at->node);
+        }
+        if (message && !s->messages) {
+            s->messages = tree_where(servers.pool, at->node);
         }
         s->htaccess |= section_forbids_htaccess(servers.pool, at);
         if (known && hint.reason != REASON_OK) {

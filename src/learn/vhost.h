@@ -35,6 +35,8 @@ typedef struct vhost {
                              * environment variables that its logs depend on */
     const char *query_reader; /* the directive with file and line by which
                                * answers may depend on queries; NULL: none */
+    const char *messages;     /* the directive, with file and line, for which no
+                               * redirect or 404 is learned; NULL: none */
     int reads_unique;         /* 1: a directive names what mod_unique_id sets */
     int logs_id;              /* 1: a log shows ids of the error log */
     int logs_read;            /* 1: or bytes that were read */

@@ -190,7 +190,8 @@ static void fill_request(request_rec *r, const access_log_record *rec,
     query = ap_strchr(r->unparsed_uri, '?');
     r->args = query ? query + 1 : NULL;
     /* mod_dir went on to the index file. */
-    if (q->path.len && r->uri[q->path.len - 1] == '/' && base) {
+    if (!rec->message && q->path.len && r->uri[q->path.len - 1] == '/'
+        && base) {
         r->uri = apr_pstrcat(r->pool, r->uri, base + 1, NULL);
     }
     if (need_fields) {
@@ -217,7 +218,7 @@ static void fill_answer(request_rec *r, const access_log_record *rec,
         apr_table_unset(r->headers_out, "Server");
         r->content_type = apr_table_get(r->headers_out, "Content-Type");
     }
-    r->filename = apr_pstrdup(r->pool, rec->path);
+    r->filename = *rec->path ? apr_pstrdup(r->pool, rec->path) : NULL;
 }
 
 /* The variables that logs show, as httpd had them when it gave the answer. */

@@ -23,7 +23,9 @@ typedef struct access_log_record {
     const char *env;  /* as in response */
     size_t env_len;
     apr_time_t start; /* wall clock, µs: the request was read */
-    int status;       /* 200, 206, 304 */
+    int status;       /* response_reply's */
+    int message;      /* 1: no file was answered with; path is what was looked
+                       * for, "" if nothing was */
     int64_t body;   /* bytes of the body that were sent, without chunks (%B) */
     int64_t sent;   /* all bytes that were sent (%O) */
     int keepalives; /* response_reply.keepalives */

@@ -16,11 +16,14 @@ static void widen(serve_state *st, const lesson *said)
     }
 }
 
-/* httpd refused, or could not answer (403, 500, 503: files, memory, disk): not
- * a different answer, but what it says now. */
-static int failed(const lesson *said)
+/* httpd refused, or could not answer (403, 500, 503: files, memory, disk), or
+ * found the file no more: not a different answer, but what it says now. */
+static int failed(const cache_entry *e, const lesson *said)
 {
-    return said->kind == LESSON_REFUSED && said->status >= HTTP_BAD_REQUEST;
+    return said->status >= HTTP_BAD_REQUEST
+           && (said->kind == LESSON_REFUSED
+               || (said->kind == LESSON_ANSWER && said->answer.message
+                   && !e->answer.message));
 }
 
 /* What the answer was, or is to be, found by. */
@@ -61,7 +64,7 @@ static void no_304(serve_state *st, const lesson *said)
 {
     cache_entry *e = said->kind == LESSON_REFUSED ? find(st, said) : NULL;
 
-    if (e && failed(said)) {
+    if (e && failed(e, said)) {
         forget(st, e, said);
     }
     else if (e) {
@@ -96,7 +99,7 @@ static void audit(loop *l, serve_state *st, const lesson *said)
     if (!cache_may_use(st->cache, e, l->now)) {
         return;
     }
-    if (failed(said)) {
+    if (failed(e, said)) {
         forget(st, e, said);
         return;
     }
@@ -131,6 +134,7 @@ static void audit(loop *l, serve_state *st, const lesson *said)
 static void learn(loop *l, serve_state *st, lesson *said)
 {
     cache_key key = key_of(said);
+    cache_outcome outcome;
     cache_entry *e;
 
     if (said->kind == LESSON_304) {
@@ -138,9 +142,15 @@ static void learn(loop *l, serve_state *st, lesson *said)
                         &said->st, said->when, said->watch, said->watch_len);
         return;
     }
-    switch (cache_learn_watched(st->cache, &key, &said->answer, said->path,
-                                &said->st, said->when, &said->server,
-                                &said->body, said->watch, said->watch_len)) {
+    outcome =
+        said->answer.message
+            ? cache_learn_message(st->cache, &key, &said->answer, said->cause,
+                                  said->path, said->digest, said->when,
+                                  &said->server, &said->body)
+            : cache_learn_watched(st->cache, &key, &said->answer, said->path,
+                                  &said->st, said->when, &said->server,
+                                  &said->body, said->watch, said->watch_len);
+    switch (outcome) {
     case CACHE_LIVE:
         e = cache_find(st->cache, &key);
         key_hints_add(key.bytes, e && e->any ? key.base : key.len, e && e->any);

@@ -195,8 +195,11 @@ sub ask {
     }
     my $port = $h->port;
     my $root = $h->root;
-    my $sealed = $tls ? $h->tls_port : 0;
-    s/\b$port\b/PORT/g, s/\b$sealed\b/TLS/g, s/\Q$root\E/ROOT/g for @answers;
+    s/\b$port\b/PORT/g, s/\Q$root\E/ROOT/g for @answers;
+    if ($tls) {
+        my $sealed = $h->tls_port;
+        s/\b$sealed\b/TLS/g for @answers;
+    }
     $tls ? $s->close : close $s;
     return @answers;
 }
