@@ -192,9 +192,13 @@ static void read_unique(vhost *s, const tree_place *at)
 }
 
 /* What the files say is judged when httpd reads them. */
-static void allow_htaccess(obstacles_hint *hint)
+static void allow_htaccess(const tree_place *at, obstacles_hint *hint)
 {
     if (hint->reason == REASON_HTACCESS && servers.list->reads_htaccess) {
+        hint->what = apr_psprintf(servers.pool,
+                                  "%s lets in .htaccess files that are not "
+                                  "understood",
+                                  at->node->directive);
         hint->advice = "LogLevel cpuaffinity:info names the directives of "
                        ".htaccess files that are in the way; leave them out, "
                        "or move them to sections";
@@ -213,7 +217,7 @@ static void visit(void *ctx, const tree_place *at)
     int query = query_is_read(servers.pool, at->node);
     int message = message_is_forbidden(servers.pool, at->node);
 
-    allow_htaccess(&hint);
+    allow_htaccess(at, &hint);
     directive_judge(servers.pool, at, &d);
     /* What refuses its section is httpd's there, and no further. */
     reads = !d.section && environment_is_read(servers.pool, at->node);
