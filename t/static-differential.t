@@ -204,7 +204,7 @@ sub servers {
         $text =~ s/\@OTHER\@/$other{$h}/g;
         $text = "FixedProcesses 2\nFixedStatic on\nFixedStaticMemory 64K 16M\n"
             . "<Location /cpuaffinity-json>\nSetHandler cpuaffinity-status\n"
-            . "</Location>\nLogLevel cpuaffinity:debug\n$text" if $h == $fixed;
+            . "</Location>\nLogLevel core:warn cpuaffinity:debug\n$text" if $h == $fixed;
         $h->write_conf($text);
     }
     for my $path (keys %site) {
